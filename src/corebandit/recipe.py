@@ -1,0 +1,95 @@
+"""Recipes: frozen parameters with a name, what experiments, files, saved agents and legends speak of.
+
+A recipe is a frozen dataclass that validates in its constructor and does nothing else. `Policy` and `Problem` add the
+one method that starts the work.
+"""
+
+import math
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+REAL_LINE = (-math.inf, math.inf)
+UNIT_INTERVAL = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Parameters with a name."""
+
+    name: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        """Name the recipe after its class, unless it says otherwise."""
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
+
+    def describe(self) -> dict[str, Any]:
+        """Return the name and all parameters, ready for JSON."""
+        return {"name": self.name, **{field.name: _plain(getattr(self, field.name)) for field in fields(self)}}
+
+    def changed(self, **parameters: Any) -> Self:
+        """Return the same recipe with other parameters."""
+        return replace(self, **parameters)
+
+    @property
+    def label(self) -> str:
+        """Return the name with the parameters that are not at their defaults."""
+        changed = [
+            f"{field.name}={_spelled(getattr(self, field.name))}"
+            for field in fields(self)
+            if field.default is MISSING or getattr(self, field.name) != field.default
+        ]
+        return f"{self.name}({', '.join(changed)})" if changed else self.name
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Recipe):
+        return value.describe()
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, Recipe):
+        return value.label
+    if isinstance(value, tuple | list):
+        return "[" + ", ".join(_spelled(item) for item in value) + "]"
+    return repr(value)
+
+
+@dataclass(frozen=True)
+class Policy(Recipe):
+    """A way to choose; `start` makes the state that learns.
+
+    `start(n_arms, horizon, capacity)` returns a `NamedTuple` with the methods `score(rng, scores)`, which fills
+    `scores` `(n_arms,)`, and `update(arm, reward, rng)`. `horizon` is the number of rounds, or None if nobody knows;
+    `capacity` is the number of observations the state needs room for.
+    """
+
+    def start(self, n_arms: int, horizon: int | None, capacity: int) -> Any:
+        """Return a state that has seen nothing."""
+        raise NotImplementedError(f"{self.name} has no start(n_arms, horizon, capacity)")
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """Return the smallest and the largest reward the policy is made for."""
+        return REAL_LINE
+
+
+@dataclass(frozen=True)
+class Problem(Recipe):
+    """Something that pays rewards; `draw` makes one instance of it.
+
+    `draw(rng)` returns a `NamedTuple` with the methods `pull(arm, rng)`, `mean(arm)` and `best_mean()` and the property
+    `n_arms`.
+    """
+
+    def draw(self, rng: Any) -> Any:
+        """Return an instance, random if the problem is."""
+        raise NotImplementedError(f"{self.name} has no draw(rng)")
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """Return bounds that every reward keeps."""
+        return REAL_LINE

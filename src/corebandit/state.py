@@ -1,0 +1,30 @@
+"""What every state is: a named tuple of arrays (what is learnt), scalars (the parameters) and further such tuples.
+
+Because states are that plain, growing, extending and saving them is written once, here, for all policies. The one
+rule an author keeps: along each axis of an array, what is added later comes *after* what is there. An axis may count
+arms, or observations, or be of fixed length.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+def arrays_of(state: Any) -> Iterator[NDArray[Any]]:
+    """Yield the arrays of a state, in the order of its fields."""
+    for field in state:
+        if isinstance(field, np.ndarray):
+            yield field
+        elif isinstance(field, tuple):
+            yield from arrays_of(field)
+
+
+def carry_over(old: Any, new: Any) -> None:
+    """Copy what `old` has learnt into `new`, a fresh state of the same policy with room for more."""
+    for source, target in zip(arrays_of(old), arrays_of(new), strict=True):
+        target[tuple(slice(length) for length in source.shape)] = source

@@ -1,0 +1,54 @@
+"""Check arguments, and say in one sentence what was wrong and what would be right."""
+
+import difflib
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+    at_most: float | None = None,
+) -> float:
+    """Return `value` as a finite float within the bounds, or raise a ValueError that names it."""
+    limits = {"above": above, "of at least": at_least, "below": below, "of at most": at_most}
+    wanted = " and ".join(f"{word} {limit:g}" for word, limit in limits.items() if limit is not None)
+    is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not is_number or not (
+        (above is None or value > above)
+        and (at_least is None or value >= at_least)
+        and (below is None or value < below)
+        and (at_most is None or value <= at_most)
+    ):
+        raise ValueError(f"{name} must be a number {wanted}".rstrip() + f", not {value!r}")
+    return float(value)
+
+
+def check_count(name: str, value: Any, *, at_least: int = 1) -> int:
+    """Return `value` as an int of at least `at_least`, or raise a ValueError that names it."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
+        raise ValueError(f"{name} must be a whole number of at least {at_least}, not {value!r}")
+    return int(value)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Raise a ValueError unless `value` is one of `choices`."""
+    choices = tuple(choices)
+    if value not in choices:
+        listed = " or ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be {listed}, not {value!r}")
+
+
+def unknown(what: str, value: str, known: Iterable[str]) -> ValueError:
+    """Return the error for a name that does not exist, with the nearest one that does."""
+    known = sorted(known)
+    lowered = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(value.lower(), lowered, n=1)
+    hint = f"did you mean {lowered[near[0]]!r}?" if near else f"there is {', '.join(known)}"
+    return ValueError(f"unknown {what} {value!r}: {hint}")

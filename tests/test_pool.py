@@ -1,0 +1,511 @@
+"""The reward pool: its moments, and the law of its sums, each way of drawing against the exact one."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from corebandit.pool import N_ATOMS, Pool, _sum_of_draws, new_pool
+from corebandit.state import carry_over
+from corebandit.stream import Stream, stream
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+FALSE_ALARM = 1e-6
+N_SIGMA = float(stats.norm.isf(FALSE_ALARM / 2.0))
+
+
+@numba.njit
+def add_all(pool: Pool, rewards: FloatArray, rng: Stream) -> None:
+    for reward in rewards:
+        pool.add(reward, rng)
+
+
+@numba.njit
+def fill_sums(pool: Pool, n_draws: int, rng: Stream, sums: FloatArray) -> None:
+    for i in range(sums.size):
+        sums[i] = pool.draw_sum(n_draws, rng)
+
+
+@numba.njit
+def fill_each(pool: Pool, rng: Stream, draws: FloatArray) -> None:
+    pool.draw_each(rng, draws)
+
+
+def pool_of(rewards: FloatArray, **options: Any) -> Pool:
+    pool = new_pool(rewards.size, **options)
+    add_all(pool, rewards, stream(1, "pool"))
+    return pool
+
+
+def sums_of(pool: Pool, n_draws: int, n_sums: int, name: str = "sums") -> FloatArray:
+    sums = np.zeros(n_sums)
+    fill_sums(pool, n_draws, stream(2, name, n_draws), sums)
+    return sums
+
+
+def generator(*key: int) -> np.random.Generator:
+    return np.random.default_rng(list(key))
+
+
+# Moments ----------------------------------------------------------------------------------------------------------
+
+
+def exact_power_sums(values: FloatArray, highest: int) -> list[float]:
+    """Return the sums of the powers 2, 3, ... of the deviations from the mean, in long double."""
+    precise = values.astype(np.longdouble)
+    deviations = precise - precise.mean()
+    return [float((deviations**power).sum()) for power in range(2, highest + 1)]
+
+
+@pytest.mark.parametrize(
+    ("rewards", "tolerance"),
+    [
+        (generator(1).standard_normal(2_000), 1e-11),
+        (generator(2).lognormal(0.0, 1.5, 2_000), 1e-11),
+        (generator(3).standard_normal(2_000) + 1e9, 1e-6),
+        (-1e9 + generator(4).exponential(1.0, 2_000), 1e-6),
+        (generator(5).random(2_000) * 1e-9, 1e-11),
+        (np.array([3.0]), 1e-11),
+        (np.array([1.0, -2.0, 7.5]), 1e-11),
+    ],
+    ids=["normal", "skewed", "around 1e9", "around -1e9", "tiny", "one", "three"],
+)
+def test_moments_are_those_of_the_rewards(rewards: FloatArray, tolerance: float) -> None:
+    pool = pool_of(rewards)
+    assert pool.tally[0] == pool.moments[0] == rewards.size
+    assert math.isclose(pool.moments[1], math.fsum(rewards) / rewards.size, rel_tol=1e-13)
+    scale = max(rewards.std(), 1e-300)
+    for power, expected in enumerate(exact_power_sums(rewards, pool.moments.size - 1), start=2):
+        size = rewards.size * scale**power
+        assert abs(pool.moments[power] - expected) <= tolerance * max(abs(expected), size)
+
+
+@pytest.mark.heavy
+def test_moments_stay_right_over_a_million_rewards_around_1e9() -> None:
+    rewards = 1e9 + generator(6).standard_normal(1_000_000)
+    pool = pool_of(rewards)
+    expected = exact_power_sums(rewards, 4)
+    assert math.isclose(pool.moments[2], expected[0], rel_tol=1e-6)
+    assert math.isclose(pool.moments[4], expected[2], rel_tol=1e-6)
+    assert abs(pool.moments[3] - expected[1]) < 1e-3 * rewards.size
+    assert math.isclose(pool.limit[0], rewards.std(), rel_tol=1e-6)
+
+
+def test_limit_holds_deviation_and_kurtosis_of_one_draw() -> None:
+    rewards = generator(7).laplace(size=500)
+    pool = pool_of(rewards)
+    assert math.isclose(pool.limit[0], rewards.std(), rel_tol=1e-12)
+    assert math.isclose(pool.limit[1], stats.kurtosis(rewards) / 24.0, rel_tol=1e-9)
+    assert pool.limit[2] >= 16.0
+
+
+@pytest.mark.parametrize("sampler", ["fast", "exact"])
+@pytest.mark.parametrize("reward", [0.0, 0.1, -7.3, 1e9 + 0.1])
+def test_rewards_without_variance_give_zeros(sampler: str, reward: float) -> None:
+    pool = pool_of(np.full(1_000, reward), sampler=sampler)
+    rng, draws = stream(3, "zeros"), np.ones(5)
+    assert [pool.draw_sum(n_draws, rng) for n_draws in (1, 10, 10_000)] == [0.0, 0.0, 0.0]
+    pool.draw_each(rng, draws)
+    assert not draws.any()
+
+
+def test_an_empty_pool_gives_zeros() -> None:
+    assert new_pool(10).draw_sum(5, stream(4, "empty")) == 0.0
+
+
+@pytest.mark.parametrize("sampler", ["fast", "exact"])
+def test_no_draws_sum_to_zero(sampler: str) -> None:
+    for rewards in (np.array([0.0, 1.0, 1.0]), generator(8).standard_normal(100)):
+        assert pool_of(rewards, sampler=sampler).draw_sum(0, stream(5, "none")) == 0.0
+
+
+@pytest.mark.parametrize("exponent", [-300, -60, 60, 250])
+@pytest.mark.parametrize("n_draws", [5, 1000])
+def test_sums_scale_with_the_rewards(exponent: int, n_draws: int) -> None:
+    # Powers of two leave every digit as it is, unless a power of the rewards is too large or small for a float.
+    rewards = generator(9).standard_normal(200)
+    plain = sums_of(pool_of(rewards), n_draws, 50)
+    scaled = sums_of(pool_of(rewards * 2.0**exponent), n_draws, 50) * 2.0**-exponent
+    if abs(exponent) == 60:
+        np.testing.assert_array_equal(scaled, plain)
+    assert np.all(np.isfinite(scaled))
+    assert 0.7 < scaled.std() / (math.sqrt(n_draws) * rewards.std()) < 1.4
+
+
+@pytest.mark.parametrize("n_draws", [5, 1000])
+def test_sums_do_not_see_a_constant_added_to_all_rewards(n_draws: int) -> None:
+    rewards = generator(10).integers(-(2**20), 2**20, 256) / 2**20
+    shifted = sums_of(pool_of(rewards + 4096.0), n_draws, 50)
+    np.testing.assert_allclose(shifted, sums_of(pool_of(rewards), n_draws, 50), rtol=1e-7, atol=1e-9)
+
+
+# Few distinct values: exact counts --------------------------------------------------------------------------------
+
+
+def lattice_law(rewards: FloatArray, n_draws: int) -> tuple[FloatArray, int]:
+    """Return the law of n_rewards times the sum, for whole-number rewards: chances of -reach, ..., reach; and reach."""
+    deviations = np.rint(rewards.size * rewards - rewards.sum()).astype(np.int64)
+    reach = int(np.abs(deviations).max())
+    one = np.bincount(np.concatenate([deviations, -deviations]) + reach, minlength=2 * reach + 1) / (2 * rewards.size)
+    law = np.ones(1)
+    for _ in range(n_draws):
+        law = np.convolve(law, one)
+    return law, reach * n_draws
+
+
+def assert_sums_follow_lattice_law(sums: FloatArray, rewards: FloatArray, n_draws: int) -> None:
+    law, reach = lattice_law(rewards, n_draws)
+    places = np.rint(sums * rewards.size)
+    np.testing.assert_allclose(sums * rewards.size, places, atol=1e-6)
+    observed = np.bincount(places.astype(np.int64) + reach, minlength=law.size)
+    assert not observed[law == 0.0].any()
+    order = np.argsort(law)[::-1]  # likely sums on their own, unlikely ones together
+    expected, observed = sums.size * law[order], observed[order]
+    n_alone = int((expected >= 20.0).sum())
+    groups = np.arange(n_alone + 1) if expected[n_alone:].sum() >= 5.0 else np.arange(n_alone)
+    test = stats.chisquare(np.add.reduceat(observed, groups), np.add.reduceat(expected, groups), sum_check=False)
+    assert test.pvalue > FALSE_ALARM
+
+
+SIXTEEN = np.repeat(np.arange(16.0), generator(11).integers(1, 5, 16))
+FEW_VALUES = {
+    "clicks": np.array([1.0] + [0.0] * 9),
+    "even clicks": np.array([1.0, 0.0, 0.0, 1.0]),
+    "stars": np.array([1.0, 5.0, 5.0, 4.0, 3.0, 5.0, 2.0]),
+    "three": np.array([0.0, 0.0, 0.0, 10.0, -3.0]),
+    "sixteen": generator(12).permutation(SIXTEEN),
+}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("sampler", ["fast", "exact"])
+@pytest.mark.parametrize("n_draws", [1, 2, 7, 40])
+@pytest.mark.parametrize("name", FEW_VALUES)
+def test_sums_of_few_distinct_values_follow_their_exact_law(name: str, n_draws: int, sampler: str) -> None:
+    rewards = FEW_VALUES[name]
+    pool = pool_of(rewards, sampler=sampler)
+    assert pool.tally[1] == np.unique(rewards).size <= N_ATOMS
+    assert_sums_follow_lattice_law(sums_of(pool, n_draws, 200_000, name), rewards, n_draws)
+
+
+@pytest.mark.heavy
+def test_sums_of_few_distinct_values_agree_with_draws_made_by_numpy() -> None:
+    rewards, n_draws, n_sums = generator(13).choice([0.0, 0.25, 1.0, 3.0], 37), 30, 100_000
+    rng = generator(14)
+    drawn = rewards[rng.integers(0, rewards.size, (n_sums, n_draws))] - rewards.mean()
+    by_hand = (drawn * rng.choice([-1.0, 1.0], drawn.shape)).sum(axis=1)
+    ours = sums_of(pool_of(rewards), n_draws, n_sums)
+    assert stats.ks_2samp(ours.round(9), by_hand.round(9)).pvalue > FALSE_ALARM
+    assert abs(ours.var() / by_hand.var() - 1.0) < N_SIGMA * math.sqrt(4.0 / n_sums)
+
+
+def test_the_table_counts_each_of_sixteen_values() -> None:
+    rewards = FEW_VALUES["sixteen"]
+    pool = pool_of(rewards)
+    values, counts = np.unique(rewards, return_counts=True)
+    order = np.argsort(pool.atoms[0])
+    np.testing.assert_array_equal(pool.atoms[0, order], values)
+    np.testing.assert_array_equal(pool.atoms[1, order], counts)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("n_draws", [1, 2, 9])
+def test_a_seventeenth_value_overflows_the_table_and_sums_stay_exact(n_draws: int) -> None:
+    rewards = np.append(FEW_VALUES["sixteen"], 16.0)
+    pool = pool_of(rewards)
+    assert pool.tally[1] == N_ATOMS + 1
+    assert_sums_follow_lattice_law(sums_of(pool, n_draws, 200_000), rewards, n_draws)
+
+
+def test_an_overflowed_table_stays_overflowed() -> None:
+    pool = pool_of(np.concatenate([np.arange(17.0), np.zeros(500)]))
+    assert pool.tally[1] == N_ATOMS + 1
+
+
+# Drawing one by one -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("n_rewards", [3, 10, 1000])
+def test_every_reward_and_sign_is_equally_likely(n_rewards: int) -> None:
+    values = np.arange(1.0, n_rewards + 1.0)
+    sums = np.zeros(1_000_000)
+    fill_sums_around_zero(values, 1, stream(6, "uniform").words, sums)
+    observed = np.bincount(np.rint(sums).astype(np.int64) + n_rewards, minlength=2 * n_rewards + 1)
+    assert observed[n_rewards] == 0
+    assert stats.chisquare(np.delete(observed, n_rewards)).pvalue > FALSE_ALARM
+
+
+@numba.njit
+def fill_sums_around_zero(values: FloatArray, n_draws: int, words: NDArray[np.uint64], sums: FloatArray) -> None:
+    for i in range(sums.size):
+        sums[i] = _sum_of_draws(values, values.size, 0.0, n_draws, words)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("n_draws", [2, 3])
+def test_draws_of_one_sum_are_independent_and_with_replacement(n_draws: int) -> None:
+    # Powers of 7: a sum tells which values were drawn, how often and with which signs.
+    digits = 7.0 ** np.arange(5)
+    sums = np.zeros(1_000_000)
+    fill_sums_around_zero(digits, n_draws, stream(7, "pairs", n_draws).words, sums)
+    signed = np.concatenate([digits, -digits])
+    combinations = sum(np.meshgrid(*[signed] * n_draws), start=np.zeros(1)).ravel()
+    values, expected = np.unique(combinations, return_counts=True)
+    seen, observed = np.unique(sums, return_counts=True)
+    np.testing.assert_array_equal(seen, values)
+    chances = expected / expected.sum()
+    assert stats.chisquare(observed, sums.size * chances, sum_check=False).pvalue > FALSE_ALARM
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("n_rewards", "n_draws"), [(20, 1), (20, 16), (20, 400), (3_000, 7), (3_000, 64), (50_000, 33)])
+def test_exact_sums_have_mean_zero_the_right_variance_and_symmetry(n_rewards: int, n_draws: int) -> None:
+    rewards = generator(15, n_rewards).exponential(2.0, n_rewards) + 5.0
+    sums = sums_of(pool_of(rewards, sampler="exact"), n_draws, 400_000)
+    variance = n_draws * rewards.var()
+    kurtosis = stats.kurtosis(np.concatenate([rewards - rewards.mean(), rewards.mean() - rewards])) / n_draws
+    assert abs(sums.mean()) < N_SIGMA * math.sqrt(variance / sums.size)
+    assert abs(sums.var() / variance - 1.0) < N_SIGMA * math.sqrt((kurtosis + 2.0) / sums.size)
+    half = sums.size // 2
+    assert stats.ks_2samp(sums[:half], -sums[half:]).pvalue > FALSE_ALARM
+
+
+@pytest.mark.heavy
+def test_sums_drawn_one_after_the_other_are_independent() -> None:
+    sums = sums_of(pool_of(generator(16).standard_normal(1_000), sampler="exact"), 20, 400_000)
+    for lag in (1, 2):
+        assert abs(np.corrcoef(sums[:-lag], sums[lag:])[0, 1]) < N_SIGMA / math.sqrt(sums.size)
+
+
+@pytest.mark.heavy
+def test_draw_each_follows_the_law_of_the_mirrored_pool() -> None:
+    rewards = generator(17).lognormal(0.0, 1.0, 300)
+    pool, draws = pool_of(rewards), np.zeros(1_000_000)
+    fill_each(pool, stream(8, "each"), draws)
+    mirrored = np.sort(np.concatenate([rewards - rewards.mean(), rewards.mean() - rewards]))
+    places = np.searchsorted(mirrored, draws - 1e-12)
+    np.testing.assert_allclose(mirrored[places], draws, atol=1e-9)
+    assert stats.chisquare(np.bincount(places, minlength=mirrored.size)).pvalue > FALSE_ALARM
+    assert abs(np.corrcoef(draws[:-1], draws[1:])[0, 1]) < N_SIGMA / math.sqrt(draws.size)
+
+
+# The normal limit against the exact law ---------------------------------------------------------------------------
+
+
+def law_of_sum(rewards: FloatArray, n_draws: int, points: FloatArray) -> FloatArray:
+    """Return the exact distribution function of a sum at `points`, in units of its standard deviation.
+
+    The mirrored pool has the characteristic function mean(cos(t x)), a sum of independent draws its power. A Fourier
+    series turns that back into a distribution function, on a period that holds all but a negligible part of the law.
+    """
+    deviations = (rewards - rewards.mean()) / rewards.std()
+    scale = math.sqrt(n_draws)
+    period = max(24.0, 14.0 + 6.0 * np.abs(deviations).max() / scale)
+    law = 0.5 + points / period
+    first, n_terms = 1, 1024
+    while True:
+        terms = np.arange(first, first + n_terms)
+        angles = 2.0 * math.pi / period * terms
+        characteristic = np.array([np.cos(angle / scale * deviations).mean() for angle in angles])
+        weights = characteristic**n_draws / (math.pi * terms)
+        kept = np.abs(weights) > 1e-9
+        law += np.sin(np.outer(points, angles[kept])) @ weights[kept]
+        if not kept.any():
+            return law
+        first += n_terms
+
+
+def test_law_of_sum_is_right_where_it_is_known() -> None:
+    # Eight fair coins of ±1 with a little room around the jumps: 2 heads - 8 <= 0 has chance P(Binomial(8) <= 4).
+    points = np.array([-3.0, -1.0, 1.0, 3.0]) / math.sqrt(8.0)
+    smooth = np.concatenate([1.0 + 0.02 * stats.norm.ppf((np.arange(200) + 0.5) / 200.0)] * 2) * np.repeat([1, -1], 200)
+    expected = stats.binom.cdf([2, 3, 4, 5], 8, 0.5)
+    np.testing.assert_allclose(law_of_sum(smooth, 8, points), expected, atol=1e-6)
+
+
+def with_outliers(size: float) -> Callable[[np.random.Generator, int], FloatArray]:
+    return lambda rng, n: rng.standard_normal(n) + np.where(np.arange(n) < n // 100, size, 0.0)
+
+
+def mostly_clicks(rng: np.random.Generator, n: int) -> FloatArray:
+    return np.where(rng.random(n) < 0.95, (rng.random(n) < 0.5) * 1.0, rng.random(n))
+
+
+POOLS: dict[str, Callable[[np.random.Generator, int], FloatArray]] = {
+    "uniform": lambda rng, n: rng.random(n),
+    "beta": lambda rng, n: rng.beta(2.0, 5.0, n),
+    "Gaussian": lambda rng, n: rng.standard_normal(n),
+    "Laplace": lambda rng, n: rng.laplace(size=n),
+    "log-normal": lambda rng, n: rng.lognormal(0.0, 1.0, n),
+    "Student-t(3)": lambda rng, n: rng.standard_t(3.0, n),
+    "1 % outliers": with_outliers(20.0),
+    "1 % far outliers": with_outliers(100.0),
+    "noisy clicks": lambda rng, n: (rng.random(n) < 0.5) + 0.05 * rng.standard_normal(n),
+    "95 % clicks, 5 % continuous": mostly_clicks,
+}
+
+
+def distance_to_law(sorted_sums: FloatArray, points: FloatArray, law: FloatArray) -> float:
+    return float(np.abs(np.searchsorted(sorted_sums, points, side="right") / sorted_sums.size - law).max())
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", POOLS)
+@pytest.mark.parametrize("n_rewards", [400, 3_000])
+def test_fast_sums_at_the_switch_over_follow_the_law_of_exact_ones(name: str, n_rewards: int) -> None:
+    rewards = POOLS[name](generator(18, n_rewards), n_rewards)
+    fast, exact = pool_of(rewards), pool_of(rewards, sampler="exact")
+    assert fast.tally[1] > N_ATOMS
+    n_draws = math.floor(fast.limit[2]) + 1
+    n_exact = 1_000_000 if n_draws < 500 else 100_000
+    unit = math.sqrt(n_draws) * rewards.std()
+    fast_sums = np.sort(sums_of(fast, n_draws, 1_000_000, "fast")) / unit
+    exact_sums = np.sort(sums_of(exact, n_draws, n_exact, "exact")) / unit
+    points = np.linspace(-5.0, 5.0, 1_001)
+    law = law_of_sum(rewards, n_draws, points)
+    assert distance_to_law(exact_sums, points, law) < math.sqrt(-math.log(FALSE_ALARM / 2.0) / (2.0 * n_exact))
+    assert distance_to_law(fast_sums, points, law) <= 0.003
+    if n_exact == fast_sums.size:
+        assert stats.ks_2samp(fast_sums, exact_sums, method="asymp").statistic <= 0.003
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("factor", [1, 2, 10])
+def test_fast_sums_have_the_right_variance_and_fourth_cumulant(factor: int) -> None:
+    rewards = generator(19).laplace(size=1_000)
+    pool = pool_of(rewards)
+    n_draws = factor * (math.floor(pool.limit[2]) + 1)
+    sums = sums_of(pool, n_draws, 2_000_000)
+    variance, excess = n_draws * rewards.var(), stats.kurtosis(rewards) / n_draws
+    assert abs(sums.var() / variance - 1.0) < N_SIGMA * math.sqrt((excess + 2.0) / sums.size) + 0.1 * excess**2
+    assert abs(stats.kurtosis(sums) - excess) < N_SIGMA * math.sqrt(24.0 / sums.size) + excess**2
+
+
+def test_up_to_the_switch_over_fast_and_exact_are_the_same_draws() -> None:
+    rewards = generator(20).standard_normal(500)
+    fast, exact = pool_of(rewards), pool_of(rewards, sampler="exact")
+    switch = math.floor(fast.limit[2])
+    np.testing.assert_array_equal(sums_of(fast, switch, 20, "same"), sums_of(exact, switch, 20, "same"))
+    assert not np.any(sums_of(fast, switch + 1, 20, "same") == sums_of(exact, switch + 1, 20, "same"))
+
+
+def test_the_exact_sampler_never_uses_the_limit() -> None:
+    # Three draws in a thousand rewards of whole numbers: a sum of deviations times n_rewards is a whole number too.
+    rewards = generator(21).integers(0, 1_000, 64) * 1.0
+    sums = sums_of(pool_of(rewards, sampler="exact"), 5_000, 20) * rewards.size
+    np.testing.assert_allclose(sums, np.rint(sums), atol=1e-5)
+
+
+def test_values_that_keep_coming_back_postpone_the_limit() -> None:
+    rewards = mostly_clicks(generator(22), 2_000)
+    pool = pool_of(rewards)
+    share = np.isin(rewards, [0.0, 1.0]).mean()
+    assert pool.tally[1] == N_ATOMS + 1
+    assert pool.limit[2] >= 0.5 * 16.0 / (1.0 - share) > 100.0
+    assert pool_of(generator(23).random(2_000)).limit[2] < 50.0
+
+
+def test_a_value_that_comes_back_only_later_is_noticed() -> None:
+    rewards = np.concatenate([generator(24).random(500), np.where(generator(25).random(3_000) < 0.9, 0.5, 0.0)])
+    rewards[-3_000:] += np.where(rewards[-3_000:] == 0.0, generator(26).random(3_000), 0.0)
+    share = (rewards == 0.5).mean()
+    assert pool_of(rewards).limit[2] > 0.8 * 16.0 / (1.0 - share)
+
+
+# Limited and growing pools ----------------------------------------------------------------------------------------
+
+
+@numba.njit
+def count_kept(pool: Pool, n_seen: int, n_repeats: int, rng: Stream, counts: IntArray) -> None:
+    for _ in range(n_repeats):
+        pool.moments[:] = 0.0
+        pool.atoms[:] = 0.0
+        pool.tally[:] = 0
+        for value in range(n_seen):
+            pool.add(float(value), rng)
+        for kept in pool.values:
+            counts[int(kept)] += 1
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("size", "n_seen"), [(2, 11), (20, 21), (20, 200)])
+def test_a_full_pool_keeps_a_uniform_sample(size: int, n_seen: int) -> None:
+    counts, n_repeats = np.zeros(n_seen, np.int64), 40_000
+    count_kept(new_pool(1, pool_size=size), n_seen, n_repeats, stream(9, "kept", size), counts)
+    assert counts.sum() == n_repeats * size
+    share = size / n_seen
+    statistic = ((counts - n_repeats * share) ** 2).sum() / (n_repeats * share * (1.0 - share)) * (n_seen - 1) / n_seen
+    assert stats.chi2.sf(statistic, n_seen - 1) > FALSE_ALARM
+    assert stats.chi2.cdf(statistic, n_seen - 1) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("n_rewards", [10, 50, 51, 60, 1_000])
+def test_a_full_pool_has_the_moments_of_what_it_keeps(n_rewards: int) -> None:
+    rewards = 1e6 + generator(27).exponential(1.0, n_rewards)
+    pool = new_pool(n_rewards, pool_size=50)
+    add_all(pool, rewards, stream(10, "reservoir"))
+    kept = pool.values[: min(n_rewards, 50)]
+    assert pool.tally[0] == n_rewards and pool.moments[0] == kept.size and pool.values.size == 50
+    assert np.unique(kept).size == kept.size and np.isin(kept, rewards).all()
+    assert math.isclose(pool.moments[1], kept.mean(), rel_tol=1e-13)
+    assert math.isclose(pool.moments[2], kept.size * kept.var(), rel_tol=1e-8)
+    assert math.isclose(pool.limit[0], kept.std(), rel_tol=1e-8)
+    assert math.isclose(pool.limit[1], stats.kurtosis(kept) / 24.0, rel_tol=1e-6, abs_tol=1e-8)
+
+
+def test_a_full_pool_lists_the_distinct_values_it_keeps() -> None:
+    rewards = generator(28).integers(0, 4, 2_000) * 1.0
+    pool = new_pool(1, pool_size=30)
+    add_all(pool, rewards, stream(11, "atoms"))
+    values, counts = np.unique(pool.values, return_counts=True)
+    n_values = int(pool.tally[1])
+    order = np.argsort(pool.atoms[0, :n_values])
+    np.testing.assert_array_equal(pool.atoms[0, order], values)
+    np.testing.assert_array_equal(pool.atoms[1, order], counts)
+    assert not pool.atoms[:, n_values:].any()
+
+
+def test_a_full_pool_forgets_that_there_were_many_values_once_it_keeps_few() -> None:
+    pool, rng = new_pool(1, pool_size=20), stream(12, "forget")
+    add_all(pool, np.arange(20.0), rng)
+    assert pool.tally[1] == N_ATOMS + 1
+    add_all(pool, np.zeros(20_000), rng)
+    assert pool.tally[1] == np.unique(pool.values).size <= N_ATOMS
+
+
+@pytest.mark.parametrize("n_before", [0, 3, 100])
+@pytest.mark.parametrize("kind", ["clicks", "numbers"])
+def test_a_grown_pool_equals_one_that_was_large_from_the_start(n_before: int, kind: str) -> None:
+    rewards = generator(29).standard_normal(300)
+    if kind == "clicks":
+        rewards = (rewards > 0.0) * 1.0
+    small, grown, large = new_pool(n_before), new_pool(1_000), new_pool(1_000)
+    add_all(small, rewards[:n_before], stream(13, "grow"))
+    carry_over(small, grown)
+    add_all(grown, rewards[n_before:], stream(14, "grow"))
+    add_all(large, rewards, stream(15, "grow"))
+    for field in ("values", "moments", "atoms", "tally", "limit"):
+        np.testing.assert_array_equal(getattr(grown, field), getattr(large, field))
+    for n_draws in (5, 500):
+        np.testing.assert_array_equal(sums_of(grown, n_draws, 10), sums_of(large, n_draws, 10))
+
+
+def test_a_pool_added_to_one_by_one_in_python_equals_a_compiled_one() -> None:
+    rewards = generator(30).standard_t(3.0, 200).round(1)
+    pool, rng = new_pool(1, pool_size=150), stream(1, "pool")
+    for reward in rewards.tolist():
+        pool.add(reward, rng)
+    compiled = pool_of(rewards, pool_size=150)
+    for field in ("values", "moments", "atoms", "tally", "limit"):
+        np.testing.assert_array_equal(getattr(pool, field), getattr(compiled, field))
+    for n_draws in (3, 5_000):
+        by_hand = [pool.draw_sum(n_draws, rng) for rng in [stream(2, "sums", n_draws)] for _ in range(10)]
+        np.testing.assert_allclose(sums_of(compiled, n_draws, 10), by_hand, rtol=1e-12)

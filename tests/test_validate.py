@@ -1,0 +1,99 @@
+"""Arguments are checked in one sentence that names them."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corebandit.validate import check_choice, check_count, check_number, unknown
+
+
+@pytest.mark.parametrize("value", [0, 0.5, 1, np.float64(0.25), np.float32(0.5), np.int64(1), Fraction(1, 4)])
+def test_a_number_within_its_bounds_is_returned_as_a_float(value: Any) -> None:
+    checked = check_number("alpha", value, at_least=0, at_most=1)
+    assert type(checked) is float and checked == value
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds", "sentence"),
+    [
+        (-1, {"at_least": 0}, "alpha must be a number of at least 0, not -1"),
+        (0.0, {"above": 0}, "alpha must be a number above 0, not 0.0"),
+        (1, {"above": 0, "below": 1}, "alpha must be a number above 0 and below 1, not 1"),
+        (1.5, {"at_least": 0.25, "at_most": 1.25}, "alpha must be a number of at least 0.25 and of at most 1.25, not 1.5"),
+        (math.nan, {}, "alpha must be a number, not nan"),
+        (math.nan, {"at_least": 0}, "alpha must be a number of at least 0, not nan"),
+        (math.inf, {"at_least": 0}, "alpha must be a number of at least 0, not inf"),
+        (-math.inf, {}, "alpha must be a number, not -inf"),
+        ("1", {"above": 0}, "alpha must be a number above 0, not '1'"),
+        (None, {}, "alpha must be a number, not None"),
+        (True, {"at_least": 0}, "alpha must be a number of at least 0, not True"),
+        ([1.0], {}, "alpha must be a number, not [1.0]"),
+        (1j, {}, "alpha must be a number, not 1j"),
+    ],
+)
+def test_a_wrong_number_is_refused_in_a_sentence(value: Any, bounds: dict[str, float], sentence: str) -> None:
+    with pytest.raises(ValueError) as error:
+        check_number("alpha", value, **bounds)
+    assert str(error.value) == sentence
+
+
+@pytest.mark.parametrize("bad", [np.bool_(True), np.array(1.0), np.array([1.0])])
+def test_numpy_values_that_are_not_numbers_are_refused(bad: Any) -> None:
+    with pytest.raises(ValueError, match="alpha must be a number"):
+        check_number("alpha", bad)
+
+
+@pytest.mark.parametrize(("bound", "inside", "outside"), [("above", 1.1, 1), ("below", 0.9, 1)])
+def test_strict_bounds_exclude_their_limit(bound: str, inside: float, outside: float) -> None:
+    limits: dict[str, Any] = {bound: 1}
+    assert check_number("x", inside, **limits) == inside
+    with pytest.raises(ValueError, match=f"{bound} 1"):
+        check_number("x", outside, **limits)
+
+
+@pytest.mark.parametrize("bound", ["at_least", "at_most"])
+def test_other_bounds_include_their_limit(bound: str) -> None:
+    limits: dict[str, Any] = {bound: 1}
+    assert check_number("x", 1, **limits) == 1.0
+
+
+@pytest.mark.parametrize("value", [1, 10**12, np.int32(5), np.uint8(3)])
+def test_a_count_is_returned_as_an_int(value: Any) -> None:
+    checked = check_count("horizon", value)
+    assert type(checked) is int and checked == value
+
+
+@pytest.mark.parametrize("value", [0, -3, 2.0, 2.5, "3", None, True, math.nan])
+def test_a_wrong_count_is_refused_in_a_sentence(value: Any) -> None:
+    with pytest.raises(ValueError) as error:
+        check_count("horizon", value)
+    assert str(error.value) == f"horizon must be a whole number of at least 1, not {value!r}"
+
+
+def test_a_count_may_start_elsewhere() -> None:
+    assert check_count("pool_size", 0, at_least=0) == 0
+    with pytest.raises(ValueError, match="at least 2, not 1"):
+        check_count("pool_size", 1, at_least=2)
+
+
+def test_a_choice_must_be_one_of_those_given() -> None:
+    check_choice("sampler", "fast", ("fast", "exact"))
+    with pytest.raises(ValueError) as error:
+        check_choice("sampler", "slow", iter(["fast", "exact"]))
+    assert str(error.value) == "sampler must be 'fast' or 'exact', not 'slow'"
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ("core", "unknown policy 'core': did you mean 'CORe'?"),
+        ("UBC1", "unknown policy 'UBC1': did you mean 'UCB1'?"),
+        ("zzz", "unknown policy 'zzz': there is CORe, PHE, UCB1"),
+    ],
+)
+def test_an_unknown_name_comes_with_the_nearest_known_one(value: str, sentence: str) -> None:
+    error = unknown("policy", value, ["UCB1", "CORe", "PHE"])
+    assert isinstance(error, ValueError) and str(error) == sentence
