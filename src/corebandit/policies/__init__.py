@@ -1,0 +1,36 @@
+"""The policies, one file each. A new one is a new file and a line here; everything else finds it by `all_policies`."""
+
+from corebandit.policies.bernoulli_ts import BernoulliTS
+from corebandit.policies.core import CORe
+from corebandit.policies.epsilon_greedy import EpsilonGreedy
+from corebandit.policies.gaussian_ts import GaussianTS
+from corebandit.policies.giro import Giro
+from corebandit.policies.klucb import KLUCB
+from corebandit.policies.multinomial_ts import MultinomialTS
+from corebandit.policies.npts import NPTS
+from corebandit.policies.phe import PHE
+from corebandit.policies.ssmc import SSMC
+from corebandit.policies.ucb1 import UCB1
+from corebandit.policies.ucbv import UCBV
+from corebandit.policies.uniform_random import UniformRandom
+from corebandit.recipe import Policy
+
+# In the order in which the paper speaks of them, then the rest.
+__all__ = ["CORe"]
+__all__ += ["UCB1", "UCBV"]
+__all__ += ["BernoulliTS", "GaussianTS"]
+__all__ += ["PHE"]
+__all__ += ["NPTS", "SSMC"]
+__all__ += ["KLUCB", "Giro", "MultinomialTS"]
+__all__ += ["EpsilonGreedy", "UniformRandom"]
+__all__ += ["all_policies"]
+
+
+def all_policies() -> dict[str, type[Policy]]:
+    """Return every policy of the library by its name.
+
+    >>> list(all_policies())[:3]
+    ['CORe', 'UCB1', 'UCBV']
+    """
+    public = (globals()[name] for name in __all__)
+    return {recipe.name: recipe for recipe in public if isinstance(recipe, type) and issubclass(recipe, Policy)}

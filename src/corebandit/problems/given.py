@@ -1,0 +1,58 @@
+"""A problem given as a Python class of your own."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from corebandit.recipe import REAL_LINE, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Given(Problem):
+    """One instance, the same in every run: a `NamedTuple` with `n_arms`, `pull`, `mean` and `best_mean`.
+
+    If it also has `support`, a pair of bounds that every reward keeps, policies for bounded rewards accept it.
+    """
+
+    name = "given"
+    instance: Any
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        missing = [name for name in ("n_arms", "pull", "mean", "best_mean") if not hasattr(self.instance, name)]
+        if missing or not isinstance(self.instance, tuple):
+            wanted = f"; it lacks {', '.join(missing)}" if missing else ""
+            raise ValueError(
+                "a problem must be a recipe such as BernoulliBandit(), or a NamedTuple with n_arms, pull, mean and "
+                f"best_mean, not {self.instance!r}{wanted}"
+            )
+
+    def draw(self, rng: Any) -> Any:
+        """Return the instance itself."""
+        return self.instance
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """Return what the instance says, or the real line."""
+        low, high = getattr(self.instance, "support", REAL_LINE)
+        return float(low), float(high)
+
+    @property
+    def label(self) -> str:
+        """Return the name of the class."""
+        return type(self.instance).__name__
+
+    def describe(self) -> dict[str, Any]:
+        """Return the class's name and its fields."""
+        return {"name": self.name, "class": type(self.instance).__qualname__, **_fields(self.instance)}
+
+
+def _fields(instance: Any) -> dict[str, Any]:
+    plain: dict[str, Any] = {}
+    for name, value in instance._asdict().items():
+        if isinstance(value, tuple) and hasattr(value, "_asdict"):
+            plain[name] = _fields(value)
+        else:
+            plain[name] = np.asarray(value).tolist()
+    return plain
