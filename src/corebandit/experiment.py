@@ -1,0 +1,138 @@
+"""An experiment is data: one problem, the policies to compare on it, how long, how often, from which seed."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from corebandit.problems.given import Given
+from corebandit.recipe import Policy, Problem
+from corebandit.state import IntArray
+from corebandit.validate import check_choice, check_count
+
+REGRETS = ("expected", "realised")
+N_CHECKPOINTS = 100
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Policies compared on the same random problems with the same rewards.
+
+    Parameters
+    ----------
+    problem
+        A recipe such as `BernoulliBandit()`, drawn anew for each run, or an instance of a class of your own.
+    policies
+        Recipes, in a list or by the label to show them under.
+    horizon, runs, seed
+        Rounds in a run; runs of each policy; where all randomness starts.
+    regret
+        "expected": best mean minus mean of the chosen arm; "realised": best mean minus reward, noisier.
+    name, title
+        What the experiment is called in results, and above its panel in a figure.
+
+    >>> from corebandit.policies import CORe, UCB1
+    >>> from corebandit.problems import BernoulliBandit
+    >>> list(Experiment(BernoulliBandit(), [CORe(), CORe(alpha=0.4), UCB1()], horizon=1000, runs=10).policies)
+    ['CORe', 'CORe(alpha=0.4)', 'UCB1']
+    """
+
+    problem: Problem
+    policies: Mapping[str, Policy]
+    horizon: int = 10_000
+    runs: int = 100
+    seed: int = 0
+    regret: str = "expected"
+    name: str = "comparison"
+    title: str = field(default="")
+
+    def __init__(
+        self,
+        problem: Problem | Any,
+        policies: Mapping[str, Policy] | Sequence[Policy],
+        horizon: int = 10_000,
+        runs: int = 100,
+        seed: int = 0,
+        regret: str = "expected",
+        name: str = "comparison",
+        title: str = "",
+    ) -> None:
+        """Validate everything, so that a mistake shows before any work is done."""
+        problem = problem if isinstance(problem, Problem) else Given(problem)
+        labelled = _labelled(policies)
+        check_count("horizon", horizon, at_least=2)
+        check_count("runs", runs)
+        check_count("seed", seed, at_least=0)
+        check_choice("regret", regret, REGRETS)
+        for policy in labelled.values():
+            check_rewards_fit(policy, problem)
+            policy.start(2, horizon, 2)  # a policy that cannot start under these settings says so now
+        values = (problem, labelled, int(horizon), int(runs), int(seed), regret, name, title or problem.label)
+        for attribute, value in zip(self.__dataclass_fields__, values, strict=True):
+            object.__setattr__(self, attribute, value)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the whole experiment, ready for JSON."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "label": self.problem.label,
+            "problem": self.problem.describe(),
+            "policies": {label: policy.describe() for label, policy in self.policies.items()},
+            "horizon": self.horizon,
+            "runs": self.runs,
+            "seed": self.seed,
+            "regret": self.regret,
+        }
+
+    def with_policies(self, policies: Mapping[str, Policy]) -> "Experiment":
+        """Return the same experiment with other policies."""
+        return replace(self, policies=policies)
+
+    @property
+    def id(self) -> str:
+        """Return a name that changes when the content does."""
+        return digest(self.describe())
+
+    @property
+    def rounds(self) -> IntArray:
+        """Return the rounds at which regret is recorded: 100, evenly spaced, the last is the horizon."""
+        steps = np.arange(1, N_CHECKPOINTS + 1) * self.horizon / N_CHECKPOINTS
+        return np.unique(np.ceil(steps).astype(np.int64))
+
+
+def digest(content: Any) -> str:
+    """Return a short name for JSON-like content."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def check_rewards_fit(policy: Policy, problem: Problem) -> None:
+    """Raise a ValueError if the problem pays rewards that the policy is not made for."""
+    low, high = policy.reward_range
+    least, most = problem.support
+    if least < low or most > high:
+        switch = ", or say any_reward=True to run it outside its assumptions" if hasattr(policy, "any_reward") else ""
+        raise ValueError(
+            f"{policy.label} is made for rewards in [{low:g}, {high:g}], but {problem.label} pays rewards in "
+            f"[{least:g}, {most:g}]: choose another policy{switch}"
+        )
+
+
+def _labelled(policies: Mapping[str, Policy] | Sequence[Policy]) -> dict[str, Policy]:
+    if isinstance(policies, Policy):
+        policies = [policies]
+    if not isinstance(policies, Mapping):
+        policies = list(policies)
+        by_label = {getattr(policy, "label", repr(policy)): policy for policy in policies}
+        if len(by_label) < len(policies):
+            raise ValueError("policies must have different labels; give a dict of labels to compare a policy to itself")
+        policies = by_label
+    if not policies:
+        raise ValueError("policies must name at least one policy, for instance [CORe()]")
+    for policy in policies.values():
+        if not isinstance(policy, Policy):
+            raise ValueError(f"policies must be recipes such as CORe(), not {policy!r}")
+    return dict(policies)

@@ -1,0 +1,111 @@
+"""Figure 1: CORe and its rivals on Bernoulli, beta and Gaussian bandits (section 5.1 of the paper).
+
+K = 10 arms, means uniform on [0.25, 0.75], n = 10,000, 100 random problems of each class. The rivals' parameters are
+those of the paper and of its released code. NP-TS and UCB-V run outside their assumptions on Gaussian rewards, as
+there.
+"""
+
+from corebandit.experiment import Experiment
+from corebandit.paper.claims import Claim, Finding, below, judged
+from corebandit.paper.figure import Figure, Size
+from corebandit.policies import NPTS, PHE, SSMC, UCB1, UCBV, BernoulliTS, CORe, GaussianTS
+from corebandit.problems import BernoulliBandit, BetaBandit, GaussianBandit
+from corebandit.recipe import Policy, Problem
+from corebandit.result import Result
+from corebandit.state import FloatArray
+from corebandit.statistics import mean_interval, ratio_interval
+
+NAME = "figure1"
+CLASSES: dict[str, Problem] = {
+    "Bernoulli bandit": BernoulliBandit(),
+    "Beta bandit": BetaBandit(),
+    "Gaussian bandit": GaussianBandit(),
+}
+CORE = {4.0: "CORe", 2.0: "CORe (warm-up 2)"}
+OPTIMISTIC = ("UCB1", "UCB-V")
+RANDOMISED = ("TS", "PHE", "NP-TS")
+RIVALS = (*RANDOMISED, "SSMC")
+
+
+def _policies(problem: Problem, sampler: str) -> dict[str, Policy]:
+    gaussian = isinstance(problem, GaussianBandit)
+    return {
+        **{label: CORe(warm_up=factor, sampler=sampler) for factor, label in CORE.items()},
+        "TS": GaussianTS(sigma=0.5) if gaussian else BernoulliTS(),
+        "PHE": PHE(a=0.5, pseudo="gaussian") if gaussian else PHE(a=1.1),
+        "NP-TS": NPTS(any_reward=gaussian),
+        "SSMC": SSMC(window="last"),
+        "UCB1": UCB1(),
+        "UCB-V": UCBV(any_reward=gaussian),
+    }
+
+
+def experiments(size: Size) -> list[Experiment]:
+    """Return one experiment for each class of rewards."""
+    return [
+        Experiment(
+            problem,
+            _policies(problem, size.sampler),
+            horizon=size.horizon,
+            runs=size.runs,
+            seed=size.seed,
+            name=NAME,
+            title=title,
+        )
+        for title, problem in CLASSES.items()
+    ]
+
+
+def claims(result: Result) -> list[Claim]:
+    """Judge what the paper says of this figure, for both lengths of the warm-up."""
+    final = {(curve.problem, curve.policy): curve.regret[:, -1] for curve in result.curves() if curve.figure == NAME}
+    problems = list(dict.fromkeys(problem for problem, _ in final))
+    judgements = []
+    for factor, core in CORE.items():
+        judgements += [
+            judged(
+                "F1.a",
+                "CORe's regret is below UCB1's and UCB-V's on Bernoulli, beta and Gaussian bandits.",
+                factor,
+                [_less(final, problem, core, rival) for problem in problems for rival in OPTIMISTIC],
+            ),
+            judged(
+                "F1.b",
+                "CORe is comparable to or better than TS, PHE, NP-TS and SSMC on each class, with one setting: "
+                "at most 1.25 times the best of them.",
+                factor,
+                [_comparable(final, problem, core) for problem in problems],
+            ),
+            judged(
+                "F1.c",
+                "UCB-V, though it estimates the variance, is too conservative: its regret is above that of every "
+                "randomised policy.",
+                factor,
+                [_less(final, problem, other, "UCB-V") for problem in problems for other in (core, *RANDOMISED)],
+            ),
+        ]
+    return judgements
+
+
+Finals = dict[tuple[str, str], FloatArray]
+
+
+def _less(final: Finals, problem: str, policy: str, rival: str) -> Finding:
+    interval = mean_interval(final[problem, policy] - final[problem, rival])
+    return below(0.0, interval, problem=problem, policy=policy, measure=f"{policy} - {rival}")
+
+
+def _comparable(final: Finals, problem: str, core: str) -> Finding:
+    best = min(RIVALS, key=lambda rival: final[problem, rival].mean())
+    interval = ratio_interval(final[problem, core], final[problem, best])
+    return below(1.25, interval, problem=problem, policy=core, measure=f"{core} / {best}")
+
+
+FIGURE = Figure(
+    name=NAME,
+    caption="CORe and its rivals on Bernoulli, beta and Gaussian bandits: cumulative regret against rounds.",
+    paper_size=Size(horizon=10_000, runs=100),
+    quick_size=Size(horizon=10_000, runs=20),
+    experiments=experiments,
+    claims=claims,
+)

@@ -1,0 +1,38 @@
+"""Tables, figures and one HTML page: pure functions of plain frames and dicts.
+
+Each name is loaded when first used, since matplotlib, rich and jinja2 are slow to import and seldom all needed.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from corebandit.report.console import differences_table, results_table, verdicts_table
+    from corebandit.report.figures import as_svg, final_regrets, regret_curves, save
+    from corebandit.report.page import render_fragment, render_page
+
+__all__ = [
+    "as_svg",
+    "differences_table",
+    "final_regrets",
+    "regret_curves",
+    "render_fragment",
+    "render_page",
+    "results_table",
+    "save",
+    "verdicts_table",
+]
+
+_HOMES = {
+    "console": ("differences_table", "results_table", "verdicts_table"),
+    "figures": ("as_svg", "final_regrets", "regret_curves", "save"),
+    "page": ("render_fragment", "render_page"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load the module a public name lives in."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

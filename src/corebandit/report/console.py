@@ -1,0 +1,100 @@
+"""Results in the terminal: rich renderables that stay readable on 80 columns, without colour and in a pipe."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from corebandit.report import tables
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+VERDICT_STYLES = {"holds": "bold green", "does not hold": "bold red"}
+READING_STYLES = {"lower": "green", "higher": "red"}
+UNSURE_STYLE = "yellow"
+INDENT, GAP, LEAST_NAME = 2, 3, 8
+
+
+def results_table(summary: "DataFrame") -> RenderableType:
+    """Return one table per figure and problem: final regret with its standard error and interval, and CPU time."""
+    contents = []
+    for section in tables.results(summary):
+        title = _title(section.figure, section.problem, section.size)
+        rows = []
+        for row in section.rows:
+            style = "bold" if row.is_best else ""
+            rows.append([Text(text, style) for text in (row.policy, row.regret, row.interval)] + [Text(row.cpu, "dim")])
+        contents.append((title, rows))
+    return _Aligned(("policy", "regret", "95 % interval", "CPU"), contents)
+
+
+def differences_table(differences: "DataFrame") -> RenderableType:
+    """Return one table per figure, problem and baseline: paired differences in regret, and what they show."""
+    contents = []
+    for section in tables.differences(differences):
+        title = _title(section.figure, section.problem, f"regret minus that of {section.baseline}, run by run")
+        rows = [
+            [
+                Text(row.policy),
+                Text(row.difference),
+                Text(row.interval),
+                Text(row.reading, READING_STYLES.get(row.reading, UNSURE_STYLE)),
+                Text(row.share_better),
+            ]
+            for row in section.rows
+        ]
+        contents.append((title, rows))
+    return _Aligned(("policy", "difference", "95 % interval", "regret is", "better in"), contents)
+
+
+def verdicts_table(verdicts: Sequence[Mapping[str, Any]]) -> Table:
+    """Return one row per claim, with its verdict for every warm-up factor."""
+    claims = tables.claims(verdicts)
+    factors = list(dict.fromkeys(verdict.warm_up for claim in claims for verdict in claim.verdicts if verdict.warm_up))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("id", no_wrap=True)
+    table.add_column("claim", overflow="fold")
+    for factor in factors or [""]:
+        table.add_column(f"warm-up {factor}" if factor else "verdict", min_width=13, max_width=13)
+    for claim in claims:
+        found = {verdict.warm_up: verdict.verdict for verdict in claim.verdicts}
+        # A claim that does not depend on the warm-up has one verdict for every factor.
+        cells = [found.get(factor, found.get("", tables.UNKNOWN)) for factor in factors or [""]]
+        styled = [Text(verdict, VERDICT_STYLES.get(verdict, UNSURE_STYLE)) for verdict in cells]
+        table.add_row(Text(claim.id, "bold"), Text(claim.text), *styled)
+    return table
+
+
+def _title(figure: str, problem: str, rest: str) -> Text:
+    return Text.assemble((f"{tables.figure_title(figure)}, {problem}", "bold"), (f": {rest}", "dim"))
+
+
+class _Aligned:
+    """Tables under one another whose columns line up; on a narrow terminal cells wrap instead, and nothing is cut."""
+
+    def __init__(self, headers: Sequence[str], contents: Sequence[tuple[Text, list[list[Text]]]]) -> None:
+        self.headers, self.contents = headers, contents
+        self.widths = [
+            max([len(header), *(row[column].cell_len for _, rows in contents for row in rows)])
+            for column, header in enumerate(headers)
+        ]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        names, *numbers = self.widths
+        room = options.max_width - INDENT - GAP * len(numbers) - sum(numbers)
+        # Names wrap first, numbers only if that is not enough.
+        widths = [min(names, room), *numbers] if room >= LEAST_NAME else [None] * len(self.widths)
+        for title, rows in self.contents:
+            table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+            for column, header in enumerate(self.headers):
+                justify: Literal["left", "right"] = "right" if column else "left"
+                table.add_column(header, width=widths[column], justify=justify, overflow="fold")
+            for row in rows:
+                table.add_row(*row)
+            yield title
+            yield Padding(table, (0, 0, 1, INDENT))

@@ -1,0 +1,88 @@
+import dataclasses
+
+import numpy as np
+import polars as pl
+import pytest
+
+import corebandit as cb
+from corebandit.paper import FIGURES
+from corebandit.paper.claims import FAILS, HOLDS, UNDECIDED
+from corebandit.paper.figure1 import CORE, OPTIMISTIC, RIVALS
+from corebandit.result import CPU_SECONDS, Result
+
+FIGURE = FIGURES["figure1"]
+
+
+def test_the_experiments_are_the_papers():
+    experiments = FIGURE.experiments(FIGURE.paper_size)
+    assert [experiment.title for experiment in experiments] == ["Bernoulli bandit", "Beta bandit", "Gaussian bandit"]
+    for experiment in experiments:
+        assert (experiment.horizon, experiment.runs) == (10_000, 100)
+        assert set(experiment.policies) == {*CORE.values(), *RIVALS, *OPTIMISTIC}
+        assert experiment.policies["CORe"] == cb.CORe(alpha=0.6, z=0.6, warm_up=4.0)
+        assert experiment.policies["CORe (warm-up 2)"] == cb.CORe(warm_up=2.0)
+    gaussian = experiments[2].policies
+    assert gaussian["TS"] == cb.GaussianTS(sigma=0.5, prior_mean=0.5)
+    assert gaussian["PHE"] == cb.PHE(a=0.5, pseudo="gaussian")
+    assert experiments[0].policies["PHE"] == cb.PHE(a=1.1)
+
+
+def test_the_sampler_reaches_core():
+    size = dataclasses.replace(FIGURE.quick_size, sampler="exact")
+    assert FIGURE.experiments(size)[0].policies["CORe"].sampler == "exact"
+
+
+def made_up(regrets, spread=1.0):
+    """Return a result with these mean final regrets on every problem."""
+    experiments = FIGURE.experiments(dataclasses.replace(FIGURE.quick_size, runs=30))
+    rng = np.random.default_rng(0)
+    parts = [
+        pl.DataFrame({"run": range(30), "regret": mean + spread * rng.normal(size=30)}).select(
+            pl.lit("figure1").alias("figure"),
+            pl.lit(experiment.problem.label).alias("problem"),
+            pl.lit(policy).alias("policy"),
+            "run",
+            pl.lit(10_000).alias("round"),
+            "regret",
+        )
+        for experiment in experiments
+        for policy, mean in regrets.items()
+    ]
+    seconds = [(*key, 1.0) for part in parts for key in part.select("figure", "problem", "policy").unique().iter_rows()]
+    described = [experiment.describe() for experiment in experiments]
+    return Result(pl.concat(parts), described, pl.DataFrame(seconds, schema=CPU_SECONDS, orient="row"))
+
+
+AS_THE_PAPER_SAYS = {
+    "CORe": 100,
+    "CORe (warm-up 2)": 80,
+    "TS": 110,
+    "PHE": 120,
+    "NP-TS": 115,
+    "SSMC": 118,
+    "UCB1": 450,
+    "UCB-V": 780,
+}
+
+
+def verdicts(result):
+    return {(claim.id, claim.warm_up): claim.verdict for claim in FIGURE.claims(result)}
+
+
+def test_all_claims_hold_when_it_is_as_the_paper_says():
+    assert set(verdicts(made_up(AS_THE_PAPER_SAYS)).values()) == {HOLDS}
+
+
+@pytest.mark.parametrize(
+    ("change", "claim", "verdict"),
+    [
+        ({"UCB1": 90}, ("F1.a", 4.0), FAILS),
+        ({"UCB1": 90}, ("F1.a", 2.0), HOLDS),
+        ({"SSMC": 60}, ("F1.b", 4.0), FAILS),
+        ({"SSMC": 80}, ("F1.b", 4.0), UNDECIDED),
+        ({"PHE": 900}, ("F1.c", 4.0), FAILS),
+        ({"CORe": 900}, ("F1.c", 2.0), HOLDS),
+    ],
+)
+def test_claims_fail_when_it_is_otherwise(change, claim, verdict):
+    assert verdicts(made_up({**AS_THE_PAPER_SAYS, **change}))[claim] == verdict

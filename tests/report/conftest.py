@@ -1,0 +1,106 @@
+"""Synthetic results whose numbers are easy to foresee."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import polars as pl
+import pytest
+
+POLICIES = {"UCB1": 440.0, "UCB-V": 780.0, "TS": 116.0, "CORe": 107.0, "CORe (warm-up 2)": 83.0}
+TITLES = {"bernoulli": "Bernoulli bandit", "beta": "Beta bandit"}
+CHECKPOINTS = 100
+
+
+class Frames(NamedTuple):
+    summary: pl.DataFrame
+    curves: pl.DataFrame
+    finals: pl.DataFrame
+    differences: pl.DataFrame
+
+
+def make_frames(
+    policies: Mapping[str, float] = POLICIES,
+    titles: Mapping[str, str] = TITLES,
+    figure: str = "figure1",
+    runs: int = 11,
+    horizon: int = 10_000,
+    baseline: str = "CORe",
+) -> Frames:
+    """Make runs that spread evenly from 0.5 to 1.5 times the regret of their policy, which grows like a root."""
+    rows: dict[str, list[dict[str, Any]]] = {"summary": [], "curves": [], "finals": [], "differences": []}
+    factors = [0.5 + run / (runs - 1) for run in range(runs)] if runs > 1 else [1.0]
+    for problem, title in titles.items():
+        for policy, regret in policies.items():
+            where = {"figure": figure, "problem": problem, "policy": policy}
+            size = abs(regret)
+            interval = {"mean": regret, "ci_low": regret - 0.1 * size, "ci_high": regret + 0.1 * size}
+            rows["summary"].append({**where, "horizon": horizon, "runs": runs, "stderr": 0.04 * size, **interval})
+            rows["summary"][-1]["cpu_seconds"] = 1.5
+            rows["finals"] += [
+                {**where, "title": title, "run": run, "regret": regret * factor} for run, factor in enumerate(factors)
+            ]
+            for checkpoint in range(1, CHECKPOINTS + 1):
+                growth = (checkpoint / CHECKPOINTS) ** 0.5
+                curve = {name: growth * value for name, value in interval.items()}
+                rows["curves"].append({**where, "title": title, "round": checkpoint * horizon // CHECKPOINTS, **curve})
+            if baseline in policies and policy != baseline:
+                gap = regret - policies[baseline]
+                spread = {"mean": gap, "ci_low": gap - 30, "ci_high": gap + 30, "share_better": 0.25}
+                rows["differences"].append({**where, "baseline": baseline, **spread})
+    return Frames(**{name: pl.DataFrame(part) for name, part in rows.items()})
+
+
+@pytest.fixture
+def make() -> Callable[..., Frames]:
+    return make_frames
+
+
+@pytest.fixture(scope="session")
+def frames() -> Frames:
+    return make_frames()
+
+
+@pytest.fixture(scope="session")
+def verdicts() -> list[dict[str, Any]]:
+    detail = {
+        "problem": "beta",
+        "policy": "UCB1",
+        "measure": "CORe minus UCB1",
+        "value": -333.25,
+        "ci_low": -341.5,
+        "ci_high": -325.0,
+        "verdict": "holds",
+    }
+    return [
+        {"id": "F1.a", "claim": "CORe is below UCB1", "warm_up": 4.0, "verdict": "holds", "evidence": "six of six",
+         "details": [detail]},
+        {"id": "F1.a", "claim": "CORe is below UCB1", "warm_up": 2.0, "verdict": "does not hold", "evidence": "no",
+         "details": []},
+        {"id": "F1.b", "claim": "CORe is near TS", "warm_up": 4.0, "verdict": "undecided at this size",
+         "evidence": "too few runs", "details": []},
+        {"id": "F1.b", "claim": "CORe is near TS", "warm_up": 2.0, "verdict": "holds", "evidence": "1.02",
+         "details": []},
+        {"id": "T3", "claim": "one-hot LinCORe is CORe", "warm_up": None, "verdict": "holds", "evidence": "equal",
+         "details": []},
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def settings() -> dict[str, Any]:
+    return {
+        "experiments": [
+            {
+                "name": "figure1-bernoulli",
+                "title": "Bernoulli bandit",
+                "problem": {"name": "RandomBernoulli", "parameters": {"arms": 10}},
+                "policies": {"CORe": {"name": "CORe", "parameters": {"alpha": 0.6, "warm_up": 4.0}}},
+                "horizon": 10_000,
+                "runs": 11,
+                "seed": 77,
+                "regret": "expected",
+            }
+        ],
+        "versions": {"corebandit": "0.1.0", "numpy": "2.2.1"},
+        "seconds": 193.2,
+        "command": "corebandit reproduce --quick",
+    }

@@ -1,0 +1,198 @@
+"""The HTML page: complete, self-contained, safe, and the same every time."""
+
+import re
+from html.parser import HTMLParser
+
+import polars as pl
+import pytest
+
+from corebandit.report import render_fragment, render_page
+
+VOID = {"meta", "link", "img", "br", "hr", "input", "base", "source", "embed"}
+
+
+class Page(HTMLParser):
+    """Tags, ids and texts of a page, with a check that every element is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.ids, self.attributes, self.texts, self.open = [], [], [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if data.strip() and "style" not in self.open:
+            self.texts.append(" ".join(data.split()))
+
+    @property
+    def text(self):
+        return " ".join(self.texts)
+
+
+@pytest.fixture(scope="module")
+def page(frames, verdicts, settings):
+    return render_page("The paper", *frames, verdicts, settings)
+
+
+def test_the_page_says_what_was_run(page):
+    text = Page(page).text
+    assert "5 policies on 2 problems, 11 runs of 10,000 rounds each, paired" in text
+    assert "rounds played 1.1 million" in text
+    assert "time spent 3 min 13 s" in text
+    assert "CPU time 15.0 s" in text
+    assert "Lowest mean regret: CORe (warm-up 2) on Bernoulli bandit (83.0 ± 3.3), Beta bandit (83.0 ± 3.3)." in text
+
+
+def test_the_page_shows_every_number_of_the_frames(page):
+    text = Page(page).text
+    assert text.count("440 ± 18 [396, 484] 1.5 s") == 2
+    assert text.count("TS +9 [−21, 39] unclear 25 %") == 2
+    assert text.count("CORe (warm-up 2) −24 [−54, 6] unclear 25 %") == 2
+    assert text.count("minus CORe, run by run") == 2
+
+
+def test_every_figure_has_its_section_with_one_panel_per_problem(make, verdicts, settings):
+    parts = make(), make({"LinCORe": 90.0, "LinTS": 95.0}, {"hard": "Hard"}, figure="my own", baseline="LinCORe")
+    both = [pl.concat(pair) for pair in zip(*parts, strict=True)]
+    page = Page(render_page("Two", *both, verdicts, settings))
+    assert [name for name in page.ids if name in ("figure-1", "figure-2")] == ["figure-1", "figure-2"]
+    assert page.text.count("my own") == 2
+    labels = [value for tag, name, value in page.attributes if (tag, name) == ("svg", "aria-label")]
+    assert labels == [
+        "Bernoulli bandit: cumulative regret",
+        "Beta bandit: cumulative regret",
+        "Bernoulli bandit: final regret of a run",
+        "Beta bandit: final regret of a run",
+        "Hard: cumulative regret",
+        "Hard: final regret of a run",
+    ]
+
+
+def test_claims_come_with_both_verdicts_evidence_and_details(page):
+    text = Page(page).text
+    assert "F1.a CORe is below UCB1 warm-up 4 holds six of six 1 comparison" in text
+    assert "CORe minus UCB1 −333.2 [−341.5, −325.0] holds warm-up 2 does not hold" in text
+    assert "With warm-up factor 4, of 3 claims 2 hold, 1 is undecided at this size." in text
+    assert "With warm-up factor 2, of 3 claims 2 hold, 1 does not hold." in text
+    assert "claims that hold, warm-up 4 2 of 3" in text
+
+
+def test_without_verdicts_there_is_no_section_of_claims(frames, settings):
+    page = Page(render_page("Comparison", *frames, [], settings))
+    assert "claims" not in page.ids
+    assert "Claims" not in page.text
+    assert "claims that hold" not in page.text
+
+
+def test_settings_tell_how_to_make_it_again(page):
+    text = Page(page).text
+    assert "corebandit reproduce --quick" in text
+    assert "numpy 2.2.1" in text
+    assert "figure1-bernoulli: Bernoulli bandit problem RandomBernoulli parameters arms = 10" in text
+    assert "rounds 10,000 runs 11 seed 77 regret expected" in text
+    assert "alpha = 0.6, warm_up = 4.0" in text
+
+
+def test_settings_may_be_empty(frames):
+    page = Page(render_page("Comparison", *frames, [], {}))
+    assert "settings" not in page.ids
+    assert "time spent" not in page.text
+
+
+def test_the_page_loads_nothing(page):
+    assert "http" not in page
+    assert "//" not in re.sub(r"data:image/png;base64,[A-Za-z0-9+/=\s]+", "", page)
+    parsed = Page(page)
+    assert not {"script", "link", "img", "iframe", "object", "base"} & set(parsed.tags)
+    targets = [value for _, name, value in parsed.attributes if name in ("src", "href", "xlink:href")]
+    assert targets
+    assert all(value.startswith(("#", "data:")) for value in targets)
+    assert "@import" not in page
+    assert all(target.startswith("#") for target in re.findall(r"url\((.*?)\)", page))
+
+
+def test_a_page_with_many_runs_carries_its_images(make, settings):
+    parsed = Page(render_page("Many", *make(runs=1000), [], settings))
+    targets = [value for tag, name, value in parsed.attributes if (tag, name) == ("image", "href")]
+    assert len(targets) >= 2
+    assert all(value.startswith("data:image/png;base64,") for value in targets)
+
+
+def test_ids_are_unique_and_links_lead_somewhere(page):
+    parsed = Page(page)
+    assert len(parsed.ids) == len(set(parsed.ids))
+    links = [value for _, name, value in parsed.attributes if name == "href"]
+    assert {link[1:] for link in links} <= set(parsed.ids)
+
+
+def test_labels_cannot_inject_anything(make, verdicts, settings):
+    evil = "<script>alert('x')</script>"
+    made = make({evil: 10.0, "CORe": 9.0}, {evil: evil}, figure=evil)
+    claims = [{**verdict, "claim": evil, "evidence": evil} for verdict in verdicts]
+    settings = {**settings, "command": evil, "versions": {evil: evil}}
+    for text in (render_page(evil, *made, claims, settings), render_fragment(made.summary, made.curves)):
+        assert "<script" not in text.lower()
+        assert "&lt;script&gt;" in text
+        assert evil in Page(text).text
+
+
+def test_the_same_data_make_the_same_page(frames, verdicts, settings, page):
+    assert render_page("The paper", *frames, verdicts, settings) == page
+
+
+def test_one_run_of_one_policy_makes_a_page(make):
+    made = make({"mine": 20.0}, {"bernoulli": "B"}, runs=1)
+    text = Page(render_page("Mine", *made, [], {})).text
+    assert made.differences.is_empty()
+    assert "1 policy on 1 problem, 1 run of 10,000 rounds each." in text
+    assert "Lowest mean regret" not in text
+    assert "Paired differences" not in text
+    assert "mine 20.00 –" in text
+
+
+def test_twenty_policies_and_negative_regrets_make_a_page(make):
+    made = make({f"policy {index}": 10.0 * index - 40 for index in range(20)}, {"a": "A"})
+    text = Page(render_page("Many", *made, [], {})).text
+    assert "policy 0 −40.0 ± 1.6 [−44.0, −36.0]" in text
+    assert all(text.count(f"policy {index} ") >= 2 for index in range(20))
+
+
+def test_a_figure_without_curves_still_has_its_table(frames, settings):
+    other = frames._replace(curves=frames.curves.filter(problem="none"), finals=frames.finals.clear())
+    page = Page(render_page("Table", *other, [], settings))
+    assert "440 ± 18" in page.text
+    assert "figure" not in page.tags
+
+
+def test_a_fragment_has_the_table_and_the_curves_and_no_document(frames):
+    text = render_fragment(frames.summary, frames.curves)
+    parsed = Page(text)
+    assert "html" not in parsed.tags
+    assert parsed.tags[0] == "div"
+    assert parsed.text.count("440 ± 18 [396, 484]") == 2
+    labels = [value for tag, name, value in parsed.attributes if (tag, name) == ("svg", "aria-label")]
+    assert labels == ["Bernoulli bandit: cumulative regret", "Beta bandit: cumulative regret"]
+    assert "http" not in text
+    assert text == render_fragment(frames.summary, frames.curves)
+
+
+def test_fragments_of_different_results_share_no_ids(frames, make):
+    other = make({"TS": 50.0, "CORe": 40.0})
+    ids = [set(Page(render_fragment(made.summary, made.curves)).ids) for made in (frames, other)]
+    assert ids[0]
+    assert not ids[0] & ids[1]
