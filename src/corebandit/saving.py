@@ -1,0 +1,53 @@
+"""What a saved agent's file is made of: a recipe, arms and arrays as JSON. Nothing in it is ever executed."""
+
+import base64
+import zlib
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from corebandit.policies import all_policies
+from corebandit.recipe import Policy
+
+
+def policy_from_json(description: dict[str, Any], given: Policy | None) -> Policy:
+    """Return the policy that was saved: the one given, or one of the package's."""
+    if given is not None:
+        if given.describe() != description:
+            raise ValueError(f"policy must be the one that was saved, {description}, not {given.describe()}")
+        return given
+    name = description["name"]
+    parameters = {key: value for key, value in description.items() if key != "name"}
+    known = all_policies()
+    if name not in known:
+        raise ValueError(
+            f"the saved policy {name!r} is not part of corebandit: load(path, policy={name}(...)) needs it"
+        )
+    return known[name](**parameters)
+
+
+def arm_to_json(arm: Any) -> Any:
+    """Return the arm as JSON, or say why it cannot be saved."""
+    if arm is None or isinstance(arm, str | bool | int | float):
+        return arm
+    if isinstance(arm, tuple):
+        return {"tuple": [arm_to_json(part) for part in arm]}
+    raise ValueError(f"cannot save arm {arm!r}: only strings, numbers, booleans, None and tuples of these can be saved")
+
+
+def arm_from_json(arm: Any) -> Hashable:
+    """Return the arm that was saved."""
+    return tuple(arm_from_json(part) for part in arm["tuple"]) if isinstance(arm, dict) else arm
+
+
+def array_to_json(array: Any) -> dict[str, Any]:
+    """Return the array as JSON, to the last bit."""
+    packed = base64.b64encode(zlib.compress(array.tobytes())).decode()
+    return {"dtype": str(array.dtype), "shape": list(array.shape), "zlib": packed}
+
+
+def array_from_json(saved: dict[str, Any]) -> Any:
+    """Return the array that was saved."""
+    data = zlib.decompress(base64.b64decode(saved["zlib"]))
+    return np.frombuffer(data, dtype=saved["dtype"]).reshape(saved["shape"])

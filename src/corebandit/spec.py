@@ -1,0 +1,145 @@
+"""Recipes by name: `CORe`, `CORe(alpha=0.4)`, `gaussian(sigma=0.2)`, `my_policies.py:Mine(c=2)`, or a table of a file.
+
+A spec is parsed, never executed: names, numbers, strings, lists and calls of known recipes, nothing else.
+"""
+
+import ast
+import importlib.util
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from corebandit.policies import all_policies
+from corebandit.problems import LAWS, all_problems
+from corebandit.recipe import Policy, Problem, Recipe
+from corebandit.validate import unknown
+
+R = TypeVar("R", bound=Recipe)
+
+
+def policy_from(spec: str | Mapping[str, Any]) -> Policy:
+    """Return the policy that a spec names.
+
+    >>> policy_from("CORe(alpha=0.4)")
+    CORe(alpha=0.4, z=0.6, warm_up=4.0, sampler='fast', pool_size=None)
+    """
+    return _recipe("policy", spec, all_policies(), Policy)
+
+
+def problem_from(spec: str | Mapping[str, Any]) -> Problem:
+    """Return the problem that a spec names.
+
+    >>> problem_from("gaussian(sigma=0.2)").label
+    'gaussian(sigma=0.2)'
+    """
+    return _recipe("problem", spec, all_problems(), Problem)
+
+
+def split_specs(text: str) -> list[str]:
+    """Split a list of specs at the commas that are not inside parentheses.
+
+    >>> split_specs("CORe(alpha=0.4, z=0.5),UCB1")
+    ['CORe(alpha=0.4, z=0.5)', 'UCB1']
+    """
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _recipe(what: str, spec: str | Mapping[str, Any], known: Mapping[str, type[Any]], kind: type[R]) -> R:
+    if isinstance(spec, Mapping):
+        if "name" not in spec:
+            raise ValueError(f"a {what} needs a name, such as name = {next(iter(known))!r}, but has {dict(spec)!r}")
+        parameters = {key: _value(what, value) for key, value in spec.items() if key != "name"}
+        return cast(R, _built(_class(what, str(spec["name"]), known, kind), (), parameters))
+    match = re.fullmatch(r"\s*(?:(.+\.py):)?\s*([A-Za-z_]\w*)\s*(\(.*\))?\s*", spec, re.DOTALL)
+    if match is None:
+        raise ValueError(f"a {what} is written as a name with parameters, such as CORe(alpha=0.4), not {spec!r}")
+    file, name, arguments = match.groups()
+    cls = _class(what, f"{file}:{name}" if file else name, known, kind)
+    positional, named = _arguments(what, spec, arguments or "()")
+    return cast(R, _built(cls, positional, named))
+
+
+def _class(what: str, name: str, known: Mapping[str, type[Any]], kind: type[Recipe]) -> type[Any]:
+    file, _, bare = name.rpartition(":")
+    if file:
+        cls = getattr(_module(what, Path(file)), bare, None)
+        if not (isinstance(cls, type) and issubclass(cls, kind)):
+            raise ValueError(f"{file} has no {what} {bare!r}: it must be a class that derives from {kind.__name__}")
+        return cls
+    exact = {known_name.lower(): known_name for known_name in known}
+    if bare.lower() not in exact:
+        raise unknown(what, bare, known)
+    return known[exact[bare.lower()]]
+
+
+def _module(what: str, path: Path) -> Any:
+    """Import a user's file under its own name, once."""
+    name = path.stem
+    if not path.is_file():
+        raise ValueError(f"there is no file {str(path)!r} to read the {what} from")
+    loaded = sys.modules.get(name)
+    if loaded is not None and Path(getattr(loaded, "__file__", None) or "").resolve() == path.resolve():
+        return loaded
+    module_spec = importlib.util.spec_from_file_location(name, path)
+    if module_spec is None or module_spec.loader is None:
+        raise ValueError(f"{str(path)!r} is not a Python file")
+    module = importlib.util.module_from_spec(module_spec)
+    sys.modules[name] = module
+    module_spec.loader.exec_module(module)
+    return module
+
+
+def _arguments(what: str, spec: str, text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    try:
+        call = ast.parse(f"recipe{text}", mode="eval").body
+    except SyntaxError:
+        call = None
+    if not isinstance(call, ast.Call) or any(keyword.arg is None for keyword in call.keywords):
+        raise ValueError(f"a {what} is written as a name with parameters, such as CORe(alpha=0.4), not {spec!r}")
+    positional = tuple(_parsed(spec, node) for node in call.args)
+    return positional, {str(keyword.arg): _parsed(spec, keyword.value) for keyword in call.keywords}
+
+
+def _parsed(spec: str, node: ast.expr) -> Any:
+    """Return the value of a parameter; inside one, a call is a law, such as gaussian(0.5, sigma=2)."""
+    if isinstance(node, ast.List | ast.Tuple):
+        items = (ast.Call(item, [], []) if isinstance(item, ast.Name) else item for item in node.elts)
+        return [_parsed(spec, item) for item in items]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        named = {str(keyword.arg): _parsed(spec, keyword.value) for keyword in node.keywords}
+        return _built(_class("law", node.func.id, LAWS, Recipe), tuple(_parsed(spec, arg) for arg in node.args), named)
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        if isinstance(node, ast.Name):
+            return node.id  # a string without quotes, as a shell leaves it: sampler=exact
+        raise ValueError(f"cannot read the parameter {ast.unparse(node)!r} in {spec!r}") from None
+
+
+def _value(what: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _recipe("law", value, LAWS, Recipe)
+    if isinstance(value, list):
+        return [_value(what, item) for item in value]
+    return value
+
+
+def _built(cls: type[Any], positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    names = [field.name for field in fields(cls)]
+    for name in named:
+        if name not in names:
+            raise unknown(f"parameter of {cls.name}", name, names)
+    try:
+        return cls(*positional, **named)
+    except TypeError as error:
+        raise ValueError(f"{cls.name} takes ({', '.join(names)}): {error}") from error

@@ -1,0 +1,80 @@
+import pytest
+
+import corebandit as cb
+from corebandit.policies import all_policies
+from corebandit.problems import all_problems
+from corebandit.spec import policy_from, problem_from, split_specs
+
+
+@pytest.mark.parametrize(
+    ("spec", "policy"),
+    [
+        ("CORe", cb.CORe()),
+        ("core", cb.CORe()),
+        (" CORe( alpha = 0.4 , sampler = 'exact' ) ", cb.CORe(alpha=0.4, sampler="exact")),
+        ("CORe(sampler=exact)", cb.CORe(sampler="exact")),
+        ("PHE(0.5, pseudo=gaussian)", cb.PHE(a=0.5, pseudo="gaussian")),
+        ({"name": "UCB1", "sigma": 2.0}, cb.UCB1(sigma=2.0)),
+        ("EpsilonGreedy(epsilon=None)", cb.EpsilonGreedy()),
+    ],
+)
+def test_a_spec_names_a_policy(spec, policy):
+    assert policy_from(spec) == policy
+
+
+def test_a_problem_may_name_the_law_of_each_arm():
+    wanted = cb.FixedArms([cb.Bernoulli(0.3), cb.Gaussian(0.5, sigma=2)])
+    assert problem_from("arms([bernoulli(0.3), gaussian(0.5, sigma=2)])") == wanted
+    table = {"name": "arms", "laws": [{"name": "bernoulli", "p": 0.3}, {"name": "gaussian", "mu": 0.5, "sigma": 2}]}
+    assert problem_from(table) == wanted
+
+
+def test_every_label_is_a_spec_of_itself():
+    for policy in (*(cls() for cls in all_policies().values()), cb.CORe(alpha=0.3, pool_size=10)):
+        assert policy_from(policy.label) == policy
+    for problem in (cb.GaussianBandit(sigma=0.2), cb.MixedBandit(n_arms=3), cb.FixedArms([cb.Uniform(), cb.Beta(1, 2)])):
+        assert problem_from(problem.label) == problem
+    assert set(all_problems()) == {"bernoulli", "beta", "gaussian", "mixed", "arms"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ("CORE2", "unknown policy 'CORE2': did you mean 'CORe'?"),
+        ("nonsense", "unknown policy 'nonsense': there is BernoulliTS, CORe, "),
+        ("CORe(alhpa=0.4)", "unknown parameter of CORe 'alhpa': did you mean 'alpha'?"),
+        ("CORe(alpha=-1)", "alpha must be a number of at least 0, not -1"),
+        ("CORe(z=1)", "z must be a number above 0 and below 1, not 1"),
+        ("CORe(alpha='x')", "alpha must be a number of at least 0, not 'x'"),
+        ("CORe(0.1,0.1,1,'fast',None,7)", r"CORe takes \(alpha, z, warm_up, sampler, pool_size\)"),
+        ("CORe(alpha=0.4", "is written as a name with parameters"),
+        ("CORe(alpha=__import__('os'))", "unknown law '__import__'"),
+        ("CORe(alpha=1+1j*x)", "cannot read the parameter"),
+        ("no_such_file.py:Mine", "there is no file 'no_such_file.py'"),
+        ({"alpha": 0.4}, "a policy needs a name"),
+    ],
+)
+def test_a_bad_spec_is_answered_with_a_sentence(spec, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        policy_from(spec)
+
+
+def test_specs_are_split_outside_parentheses_only():
+    assert split_specs("CORe(alpha=0.4, z=0.5), UCB1,,arms([bernoulli(0.1), beta(1, 2)])") == [
+        "CORe(alpha=0.4, z=0.5)",
+        "UCB1",
+        "arms([bernoulli(0.1), beta(1, 2)])",
+    ]
+
+
+def test_a_policy_is_read_from_the_users_file(tmp_path):
+    path = tmp_path / "spec_policies.py"
+    path.write_text(
+        "from dataclasses import dataclass\nimport corebandit as cb\n"
+        "@dataclass(frozen=True)\nclass Mine(cb.UCB1):\n    sigma: float = 0.7\n"
+    )
+    policy = policy_from(f"{path}:Mine(sigma=0.9)")
+    assert policy.label == "Mine(sigma=0.9)"
+    assert type(policy_from(f"{path}:Mine")) is type(policy)
+    with pytest.raises(ValueError, match="has no policy 'Other'"):
+        policy_from(f"{path}:Other")
