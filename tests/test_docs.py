@@ -1,0 +1,89 @@
+"""README, guides and examples are executed, so they cannot lie."""
+
+import dataclasses
+import re
+import runpy
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from corebandit.cli import app
+from corebandit.policies import all_policies
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_python_on_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "page"}
+    for block in blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_an_example_runs_and_prints(example, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
+
+
+def commands():
+    for page in PAGES:
+        for block in blocks(page, "console"):
+            for line in block.splitlines():
+                command = line.partition("corebandit ")[2]
+                if command:
+                    yield pytest.param(command, id=f"{page.name}: {command[:50]}")
+
+
+@pytest.mark.parametrize("command", list(commands()))
+def test_a_command_on_a_page_works(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arguments = shlex.split(command)
+    if arguments[0] != "list":
+        arguments += ["--runs", "2", "--horizon", "100"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+
+
+def test_experiment_files_on_a_page_work(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (block,) = blocks(ROOT / "docs" / "guide.md", "toml")
+    (tmp_path / "mine.toml").write_text(block)
+    result = CliRunner().invoke(app, ["run", "mine.toml", "--runs", "2", "--horizon", "100"])
+    assert result.exit_code == 0, result.output
+
+
+def test_every_command_is_documented():
+    guide = (ROOT / "docs" / "guide.md").read_text()
+    for command in app.registered_commands:
+        assert f"`corebandit {command.name or command.callback.__name__}`" in guide
+
+
+def policies_table():
+    """Return the table of docs/policies.md as the code says it should be."""
+    rows = ["| policy | what it does |", "|---|---|"]
+    for name, policy in all_policies().items():
+        parameters = ", ".join(f"{field.name}={field.default!r}" for field in dataclasses.fields(policy))
+        rows.append(f"| `{name}({parameters})` | {policy.__doc__.partition(chr(10))[0]} |")
+    return "\n".join(rows)
+
+
+def test_the_table_of_policies_is_up_to_date():
+    assert policies_table() in (ROOT / "docs" / "policies.md").read_text()
+
+
+def test_no_page_points_to_a_file_that_is_not_there():
+    for page in [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "benchmarks" / "README.md"]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} points to {target}"
