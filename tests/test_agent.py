@@ -192,7 +192,11 @@ def test_an_arm_that_cannot_be_saved_is_named_and_nothing_is_written(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [("not json", "is not a saved agent"), ("[1]", "is not a saved agent"), ('{"format": 99, "policy": {}}', "has format 99")],
+    [
+        ("not json", "is not a saved agent"),
+        ("[1]", "is not a saved agent"),
+        ('{"format": 99, "policy": {}}', "has format 99"),
+    ],
 )
 def test_a_file_that_is_no_agent_is_refused(tmp_path, content, sentence):
     (tmp_path / "agent.json").write_text(content)

@@ -26,7 +26,9 @@ def test_every_policy_keeps_the_contract(policy):
     cb.check_policy(policy)
 
 
-@pytest.mark.parametrize("policy", [cb.CORe(), cb.EpsilonGreedy(), cb.UCBV(exploration="anytime")], ids=lambda p: p.label)
+@pytest.mark.parametrize(
+    "policy", [cb.CORe(), cb.EpsilonGreedy(), cb.UCBV(exploration="anytime")], ids=lambda p: p.label
+)
 def test_policies_keep_the_contract_without_a_horizon(policy):
     cb.check_policy(policy, horizon=None)
 

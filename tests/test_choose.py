@@ -16,7 +16,9 @@ IntArray = NDArray[np.int64]
 
 
 @numba.njit
-def count_choices(scores: NDArray[np.float64], offered: IntArray, rng: Stream, n_choices: int, counts: IntArray) -> None:
+def count_choices(
+    scores: NDArray[np.float64], offered: IntArray, rng: Stream, n_choices: int, counts: IntArray
+) -> None:
     for _ in range(n_choices):
         counts[best_arm(scores, offered, rng)] += 1
 

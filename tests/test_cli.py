@@ -60,7 +60,9 @@ def test_compare_takes_parameters_and_several_problems(tmp_path):
 
 
 def test_the_sampler_can_be_set_for_all(tmp_path):
-    corebandit("compare", "--problem", "gaussian", "--policies", "CORe", *SMALL, "--out", tmp_path, "--sampler", "exact")
+    corebandit(
+        "compare", "--problem", "gaussian", "--policies", "CORe", *SMALL, "--out", tmp_path, "--sampler", "exact"
+    )
     described = json.loads((tmp_path / "experiments.json").read_text())["experiments"][0]
     assert described["policies"]["CORe"]["sampler"] == "exact"
 
@@ -91,7 +93,10 @@ def test_lists_show_what_there_is():
         (["compare", "--problem", "bernoulli", "--policies", "CORe(z=1)"], "z must be a number above 0 and below 1"),
         (["compare", "--problem", "bernoulli", "--arms", "0"], "n_arms must be a whole number of at least 1, not 0"),
         (["compare", "--problem", "arms([bernoulli(0.5)])", "--arms", "3"], "--arms does not fit"),
-        (["compare", "--problem", "gaussian", "--policies", "BernoulliTS"], "BernoulliTS is made for rewards in [0, 1]"),
+        (
+            ["compare", "--problem", "gaussian", "--policies", "BernoulliTS"],
+            "BernoulliTS is made for rewards in [0, 1]",
+        ),
         (["compare", "--problem", "bernoulli", "--policies", ""], "policies must name at least one policy"),
         (["run", "missing.toml"], "cannot read missing.toml: No such file or directory"),
     ],

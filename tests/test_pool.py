@@ -149,29 +149,34 @@ def test_sums_do_not_see_a_constant_added_to_all_rewards(n_draws: int) -> None:
 # Few distinct values: exact counts --------------------------------------------------------------------------------
 
 
-def lattice_law(rewards: FloatArray, n_draws: int) -> tuple[FloatArray, int]:
-    """Return the law of n_rewards times the sum, for whole-number rewards: chances of -reach, ..., reach; and reach."""
-    deviations = np.rint(rewards.size * rewards - rewards.sum()).astype(np.int64)
-    reach = int(np.abs(deviations).max())
-    one = np.bincount(np.concatenate([deviations, -deviations]) + reach, minlength=2 * reach + 1) / (2 * rewards.size)
+def convolved(one: FloatArray, n_draws: int) -> FloatArray:
+    """Return the law of a sum of independent draws from the law `one` of whole numbers."""
     law = np.ones(1)
     for _ in range(n_draws):
         law = np.convolve(law, one)
-    return law, reach * n_draws
+    return law
 
 
-def assert_sums_follow_lattice_law(sums: FloatArray, rewards: FloatArray, n_draws: int) -> None:
-    law, reach = lattice_law(rewards, n_draws)
-    places = np.rint(sums * rewards.size)
-    np.testing.assert_allclose(sums * rewards.size, places, atol=1e-6)
-    observed = np.bincount(places.astype(np.int64) + reach, minlength=law.size)
+def assert_counts_follow(observed: IntArray, law: FloatArray) -> None:
+    """Compare by chi-square: likely places on their own, unlikely ones together."""
     assert not observed[law == 0.0].any()
-    order = np.argsort(law)[::-1]  # likely sums on their own, unlikely ones together
-    expected, observed = sums.size * law[order], observed[order]
+    order = np.argsort(law)[::-1]
+    expected, observed = observed.sum() * law[order], observed[order]
     n_alone = int((expected >= 20.0).sum())
     groups = np.arange(n_alone + 1) if expected[n_alone:].sum() >= 5.0 else np.arange(n_alone)
     test = stats.chisquare(np.add.reduceat(observed, groups), np.add.reduceat(expected, groups), sum_check=False)
     assert test.pvalue > FALSE_ALARM
+
+
+def assert_sums_follow_exact_law(sums: FloatArray, rewards: FloatArray, n_draws: int) -> None:
+    """Compare with the exact law, for rewards that are whole numbers: then so are n_rewards times the deviations."""
+    deviations = np.rint(rewards.size * rewards - rewards.sum()).astype(np.int64)
+    reach = int(np.abs(deviations).max())
+    one = np.bincount(np.concatenate([deviations, -deviations]) + reach, minlength=2 * reach + 1) / (2 * rewards.size)
+    places = np.rint(sums * rewards.size)
+    np.testing.assert_allclose(sums * rewards.size, places, atol=1e-6)
+    law = convolved(one, n_draws)
+    assert_counts_follow(np.bincount(places.astype(np.int64) + reach * n_draws, minlength=law.size), law)
 
 
 SIXTEEN = np.repeat(np.arange(16.0), generator(11).integers(1, 5, 16))
@@ -192,7 +197,7 @@ def test_sums_of_few_distinct_values_follow_their_exact_law(name: str, n_draws: 
     rewards = FEW_VALUES[name]
     pool = pool_of(rewards, sampler=sampler)
     assert pool.tally[1] == np.unique(rewards).size <= N_ATOMS
-    assert_sums_follow_lattice_law(sums_of(pool, n_draws, 200_000, name), rewards, n_draws)
+    assert_sums_follow_exact_law(sums_of(pool, n_draws, 200_000, name), rewards, n_draws)
 
 
 @pytest.mark.heavy
@@ -221,7 +226,7 @@ def test_a_seventeenth_value_overflows_the_table_and_sums_stay_exact(n_draws: in
     rewards = np.append(FEW_VALUES["sixteen"], 16.0)
     pool = pool_of(rewards)
     assert pool.tally[1] == N_ATOMS + 1
-    assert_sums_follow_lattice_law(sums_of(pool, n_draws, 200_000), rewards, n_draws)
+    assert_sums_follow_exact_law(sums_of(pool, n_draws, 200_000), rewards, n_draws)
 
 
 def test_an_overflowed_table_stays_overflowed() -> None:
@@ -250,23 +255,36 @@ def fill_sums_around_zero(values: FloatArray, n_draws: int, words: NDArray[np.ui
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("n_draws", [2, 3])
-def test_draws_of_one_sum_are_independent_and_with_replacement(n_draws: int) -> None:
-    # Powers of 7: a sum tells which values were drawn, how often and with which signs.
-    digits = 7.0 ** np.arange(5)
-    sums = np.zeros(1_000_000)
-    fill_sums_around_zero(digits, n_draws, stream(7, "pairs", n_draws).words, sums)
-    signed = np.concatenate([digits, -digits])
-    combinations = sum(np.meshgrid(*[signed] * n_draws), start=np.zeros(1)).ravel()
-    values, expected = np.unique(combinations, return_counts=True)
-    seen, observed = np.unique(sums, return_counts=True)
-    np.testing.assert_array_equal(seen, values)
-    chances = expected / expected.sum()
-    assert stats.chisquare(observed, sums.size * chances, sum_check=False).pvalue > FALSE_ALARM
+@pytest.mark.parametrize(
+    ("values", "n_draws"),
+    [
+        (7.0 ** np.arange(4), 2),  # a sum tells which values were drawn, how often and with which signs
+        (7.0 ** np.arange(4), 3),
+        (np.arange(1.0, 65.0), 2),
+        (np.arange(1.0, 201.0), 2),
+        (np.array([1.0, 2.0, 7.0, 30.0, 31.0]), 40),
+        (np.array([1.0, 2.0, 7.0, 30.0, 31.0]), 200),
+        (np.array([1.0, 5.0, 25.0, 33.0, 60.0, 61.0, 90.0, 100.0]), 16),
+    ],
+    ids=["pairs", "triples", "pairs of 64", "pairs of 200", "40 of 5", "200 of 5", "16 of 8"],
+)
+def test_draws_of_one_sum_are_independent_and_with_replacement(values: FloatArray, n_draws: int) -> None:
+    sums = np.zeros(min(4_000_000, 200_000_000 // n_draws))
+    fill_sums_around_zero(values, n_draws, stream(7, "together", n_draws).words, sums)
+    mirrored = np.concatenate([values, -values])  # of mean zero, so that the law needs no other centring
+    one = np.bincount((mirrored + values.max()).astype(np.int64)) / mirrored.size
+    law, reach = convolved(one, n_draws), int(values.max()) * n_draws
+    observed = np.bincount(np.rint(sums).astype(np.int64) + reach, minlength=law.size)
+    assert_counts_follow(observed, law)
+    places = np.arange(-reach, reach + 1.0)
+    variance, fourth = (law * places**2).sum(), (law * places**4).sum()
+    assert abs((sums**2).mean() - variance) < N_SIGMA * math.sqrt((fourth - variance**2) / sums.size)
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(("n_rewards", "n_draws"), [(20, 1), (20, 16), (20, 400), (3_000, 7), (3_000, 64), (50_000, 33)])
+@pytest.mark.parametrize(
+    ("n_rewards", "n_draws"), [(20, 1), (20, 16), (20, 400), (3_000, 7), (3_000, 64), (50_000, 33)]
+)
 def test_exact_sums_have_mean_zero_the_right_variance_and_symmetry(n_rewards: int, n_draws: int) -> None:
     rewards = generator(15, n_rewards).exponential(2.0, n_rewards) + 5.0
     sums = sums_of(pool_of(rewards, sampler="exact"), n_draws, 400_000)
@@ -332,7 +350,7 @@ def test_law_of_sum_is_right_where_it_is_known() -> None:
 
 
 def with_outliers(size: float) -> Callable[[np.random.Generator, int], FloatArray]:
-    return lambda rng, n: rng.standard_normal(n) + np.where(np.arange(n) < n // 100, size, 0.0)
+    return lambda rng, n: rng.standard_normal(n) + np.where(np.arange(n) < max(n // 100, 1), size, 0.0)
 
 
 def mostly_clicks(rng: np.random.Generator, n: int) -> FloatArray:
@@ -375,6 +393,26 @@ def test_fast_sums_at_the_switch_over_follow_the_law_of_exact_ones(name: str, n_
     assert distance_to_law(fast_sums, points, law) <= 0.003
     if n_exact == fast_sums.size:
         assert stats.ks_2samp(fast_sums, exact_sums, method="asymp").statistic <= 0.003
+
+
+def law_of_limit(pool: Pool, n_draws: int, points: FloatArray) -> FloatArray:
+    """Return the distribution function of a fast sum at `points`, in units of its standard deviation."""
+    normal = np.linspace(-8.0, 8.0, 100_001)
+    corrected = normal + pool.limit[1] / n_draws * (normal**3 - 3.0 * normal)
+    assert np.all(np.diff(corrected[np.abs(normal) < 5.0]) > 0.0)
+    return np.asarray(stats.norm.cdf(np.interp(points, corrected, normal)))
+
+
+@pytest.mark.parametrize("name", [name for name in POOLS if "%" not in name or "outliers" in name])
+@pytest.mark.parametrize("n_rewards", [50, 150])
+def test_the_limit_is_close_to_the_exact_law_for_small_pools_too(name: str, n_rewards: int) -> None:
+    points = np.linspace(-4.0, 4.0, 401)
+    for seed in range(4):
+        rewards = POOLS[name](generator(31, n_rewards, seed), n_rewards)
+        pool = pool_of(rewards)
+        n_draws = math.floor(pool.limit[2]) + 1
+        exact = law_of_sum(rewards, n_draws, points)
+        assert np.abs(law_of_limit(pool, n_draws, points) - exact).max() <= 0.003
 
 
 @pytest.mark.heavy
@@ -453,8 +491,11 @@ def test_a_full_pool_has_the_moments_of_what_it_keeps(n_rewards: int) -> None:
     pool = new_pool(n_rewards, pool_size=50)
     add_all(pool, rewards, stream(10, "reservoir"))
     kept = pool.values[: min(n_rewards, 50)]
-    assert pool.tally[0] == n_rewards and pool.moments[0] == kept.size and pool.values.size == 50
-    assert np.unique(kept).size == kept.size and np.isin(kept, rewards).all()
+    assert pool.tally[0] == n_rewards
+    assert pool.moments[0] == kept.size
+    assert pool.values.size == 50
+    assert np.unique(kept).size == kept.size
+    assert np.isin(kept, rewards).all()
     assert math.isclose(pool.moments[1], kept.mean(), rel_tol=1e-13)
     assert math.isclose(pool.moments[2], kept.size * kept.var(), rel_tol=1e-8)
     assert math.isclose(pool.limit[0], kept.std(), rel_tol=1e-8)

@@ -21,7 +21,9 @@ def test_the_summary_is_computed_from_the_final_regrets(result):
     finals = result.frame.filter(
         (pl.col("round") == 400) & (pl.col("policy") == "UCB1") & (pl.col("problem") == "gaussian")
     )["regret"].to_numpy()
-    row = result.summary().row(by_predicate=(pl.col("policy") == "UCB1") & (pl.col("problem") == "gaussian"), named=True)
+    row = result.summary().row(
+        by_predicate=(pl.col("policy") == "UCB1") & (pl.col("problem") == "gaussian"), named=True
+    )
     assert row["mean"] == pytest.approx(finals.mean())
     assert row["stderr"] == pytest.approx(finals.std(ddof=1) / np.sqrt(12))
     assert row["ci_low"] < row["mean"] < row["ci_high"]
@@ -37,7 +39,9 @@ def test_differences_are_paired(result):
     assert rows["mean"][1] == pytest.approx(gaps.mean())
     assert rows["share_better"][1] == (gaps < 0).mean()
     assert result.differences("UCB1")["baseline"].unique().to_list() == ["UCB1"]
-    with pytest.raises(ValueError, match=r"baseline must be one of the policies \(CORe, UCB1, UniformRandom\), not 'TS'"):
+    with pytest.raises(
+        ValueError, match=r"baseline must be one of the policies \(CORe, UCB1, UniformRandom\), not 'TS'"
+    ):
         result.differences("TS")
 
 

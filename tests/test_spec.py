@@ -32,7 +32,11 @@ def test_a_problem_may_name_the_law_of_each_arm():
 def test_every_label_is_a_spec_of_itself():
     for policy in (*(cls() for cls in all_policies().values()), cb.CORe(alpha=0.3, pool_size=10)):
         assert policy_from(policy.label) == policy
-    for problem in (cb.GaussianBandit(sigma=0.2), cb.MixedBandit(n_arms=3), cb.FixedArms([cb.Uniform(), cb.Beta(1, 2)])):
+    for problem in (
+        cb.GaussianBandit(sigma=0.2),
+        cb.MixedBandit(n_arms=3),
+        cb.FixedArms([cb.Uniform(), cb.Beta(1, 2)]),
+    ):
         assert problem_from(problem.label) == problem
     assert set(all_problems()) == {"bernoulli", "beta", "gaussian", "mixed", "arms"}
 

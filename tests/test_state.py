@@ -49,9 +49,7 @@ def test_what_was_learnt_is_carried_over_and_the_rest_stays_fresh() -> None:
     new = new_state(4, 5)
     carry_over(learnt_state(), new)
     np.testing.assert_array_equal(new.sums, [1.5, 2.5, 0.0, 0.0])
-    np.testing.assert_array_equal(
-        new.inner.table, [[1, 2, 3, 0, 0], [4, 5, 6, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
-    )
+    np.testing.assert_array_equal(new.inner.table, [[1, 2, 3, 0, 0], [4, 5, 6, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
     np.testing.assert_array_equal(new.clock, [9])
 
 
@@ -60,7 +58,8 @@ def test_the_carried_state_does_not_share_memory_with_the_old_one() -> None:
     carry_over(old, new)
     old.sums[0] = -1.0
     old.inner.table[0, 0] = -1
-    assert new.sums[0] == 1.5 and new.inner.table[0, 0] == 1
+    assert new.sums[0] == 1.5
+    assert new.inner.table[0, 0] == 1
 
 
 @pytest.mark.parametrize(("n_arms", "n_observations"), [(1, 5), (4, 2)])

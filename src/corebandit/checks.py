@@ -18,7 +18,8 @@ from corebandit.play import play_arms
 from corebandit.problems import BernoulliBandit, BetaBandit, GaussianBandit, Given
 from corebandit.recipe import Policy, Problem
 from corebandit.state import FloatArray, arrays_of
-from corebandit.stream import Stream, Words, stream, streams
+from corebandit.stream import Stream, stream, streams
+from corebandit.words import Words
 
 N_ARMS, N_INTERPRETED, N_ROUNDS, SEED = 4, 120, 700, 11
 
@@ -140,7 +141,7 @@ def _check_arms_are_alike(policy: Policy, horizon: int | None) -> None:
 
 
 def _check_added_arm(policy: Policy, horizon: int | None) -> None:
-    """An arm added later is tried, and nothing that was learnt is lost."""
+    """Check that an arm added later is tried, and that nothing learnt is lost."""
     problem, rewards = _game(policy)
     agent = Agent(policy, range(N_ARMS), seed=SEED, horizon=horizon)
     _play_agent(agent, problem, rewards, 100)

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,14 +25,14 @@ app = typer.Typer(
 )
 
 
-class Sampler(str, Enum):
+class Sampler(StrEnum):
     """How CORe draws its noise."""
 
     fast = "fast"
     exact = "exact"
 
 
-class Catalogue(str, Enum):
+class Catalogue(StrEnum):
     """What can be listed."""
 
     policies = "policies"

@@ -23,7 +23,7 @@ import numpy as np
 from numba import extending, types
 
 PACKAGE = Path(__file__).parent
-PRESENTATION = ("cli.py", "paper", "publish.py", "report")  # top layers that only call the rest: no number comes from here
+PRESENTATION = ("cli.py", "paper", "publish.py", "report")  # the top layers: no number comes from here
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
 
@@ -59,10 +59,10 @@ def _keep_on_disk(dispatcher: Any) -> None:
     """Cache `dispatcher` in our folder; where none can be written, leave it to compile in every process."""
     if config.DISABLE_JIT:
         return
-    folder = cache_directory()
     try:
+        folder = cache_directory()
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
+    except (OSError, RuntimeError):  # a RuntimeError: there is no home
         return
     if not os.access(folder, os.W_OK):
         return
@@ -78,7 +78,9 @@ def _compile(function: Callable[..., Any], **options: Any) -> Any:
     if config.DISABLE_JIT:
         # Integers wrap around in compiled code; without this NumPy would warn that they do.
         return np.errstate(over="ignore")(function)
-    return numba.njit(nogil=True, **options)(function)
+    # A function compiled from inside another inherits its options where it sets none, so machine code would depend on
+    # who called first: set them all.
+    return numba.njit(nogil=True, **{"forceinline": False, "fastmath": False, "_nrt": True, **options})(function)
 
 
 # The lowest layer allocates nothing, so its reference counts (two atomic operations for every array passed on) are
@@ -146,10 +148,12 @@ def allocating_nothing(cls: C) -> C:
 
 
 def expose_methods(cls: type) -> None:
-    """Let compiled code call the public methods of the named tuple `cls`."""
-    for name, member in vars(cls).items():
-        if isinstance(member, FunctionType) and not name.startswith("_") and name not in _exposed:
-            _expose(name)
+    """Let compiled code call the methods of the named tuple `cls`, its own and inherited ones."""
+    for base in cls.__mro__:
+        for name, member in vars(base).items():
+            is_plumbing = name.startswith("__") or name in ("_replace", "_asdict")
+            if isinstance(member, FunctionType) and not is_plumbing and name not in _exposed:
+                _expose(name)
 
 
 def tuple_classes(value: Any) -> set[type]:

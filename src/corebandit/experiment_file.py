@@ -49,7 +49,7 @@ def read_experiments(path: str | os.PathLike[str], **changes: int | None) -> lis
     except ValidationError as error:
         raise ValueError(f"{path}: {_first(error)}") from error
     if not file.problems:
-        raise ValueError(f"{path}: problems must name at least one problem, such as \"bernoulli\"")
+        raise ValueError(f'{path}: problems must name at least one problem, such as "bernoulli"')
     given = {key: value for key, value in changes.items() if value is not None}
     size: dict[str, Any] = {"horizon": file.horizon, "runs": file.runs, "seed": file.seed, **given}
     try:

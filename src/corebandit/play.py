@@ -7,7 +7,8 @@ import numpy as np
 from corebandit.choose import best_arm
 from corebandit.compiled import EntryPoint
 from corebandit.state import FloatArray, IntArray
-from corebandit.stream import Stream, Words
+from corebandit.stream import Stream
+from corebandit.words import Words
 
 
 @EntryPoint

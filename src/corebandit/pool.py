@@ -9,9 +9,14 @@ the sum of c independent draws, in one of three ways:
 * *many draws*: the normal limit with the pool's variance, corrected by its fourth cumulant. The pool is symmetric, so
   the third vanishes: w = g + kappa / (24 c) (g^3 - 3 g) for a standard normal g and excess kurtosis kappa.
 
-The last is an approximation. It is used from c > max(16, 3 kappa, 16 / (1 - F)) draws on, where F is the share of
-rewards that sit on a few repeated values: there, the distribution of the sum is within 0.003 of the exact one
-(Kolmogorov-Smirnov) for pools from uniform to Student-t(3). `sampler="exact"` draws always.
+The last is an approximation. It is used only from so many draws on that the distribution of the sum is within 0.003 of
+the exact one (Kolmogorov-Smirnov), for pools from uniform to Student-t(3), with outliers, nearly discrete:
+
+    c > max(32, 3 kappa, (kappa / 2 + 4.5) / (s (1 - s)), 32 / (1 - F)),   s = m4^2 / (m2 m6)
+
+with central moments m2, m4, m6. s is the share of the variance that sits in deviations of one large size: near 1 the
+sum keeps to a grid, near 0 rare outliers show in its tails. F is the share of rewards on a few repeated values.
+`sampler="exact"` draws always.
 """
 
 import math
@@ -20,14 +25,16 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled import allocating_nothing, kernel, kernel_reassociated
+from corebandit.samplers import binomial, heads, standard_normal
 from corebandit.state import FloatArray, IntArray
-from corebandit.stream import Stream, Words, binomial, heads, next_word, standard_normal, uniform
+from corebandit.stream import Stream
+from corebandit.words import Words, next_word, uniform
 
 N_ATOMS = 16
-FEWEST_FOR_LIMIT = 16.0
+FEWEST_FOR_LIMIT = 32.0
 SAMPLERS = ("fast", "exact")
 
-MIX_1, MIX_2 = np.uint32(0x7FEB352D), np.uint32(0x846CA68B)
+MIX, ONE = np.uint32(0x7FEB352D), np.uint32(1)
 HALF_WORD = np.uint64(32)
 S15, S16 = np.uint32(15), np.uint32(16)
 
@@ -40,14 +47,13 @@ def _sum_of_draws(values: FloatArray, n_values: int, mean: float, n_draws: int, 
     runs on vector registers, below 1 ns a draw; every value's chance is right to a relative 2 n_values / 2^32.
     """
     key = next_word(words)
-    first, second = np.uint32(key), np.uint32(key >> HALF_WORD)
+    first, factor = np.uint32(key), np.uint32(key >> HALF_WORD) | ONE
     size = np.uint64(2 * n_values)
     total = 0.0
     for draw in range(n_draws):
         bits = np.uint32(first + np.uint32(draw))
-        bits = np.uint32((bits ^ (bits >> S16)) * MIX_1)
-        bits = np.uint32((bits ^ (bits >> S15)) + second)
-        bits = np.uint32(bits * MIX_2)
+        bits = np.uint32((bits ^ (bits >> S16)) * MIX)
+        bits = np.uint32((bits ^ (bits >> S15)) * factor)
         bits = np.uint32(bits ^ (bits >> S16))
         place = np.int64((np.uint64(bits) * size) >> HALF_WORD)
         total += (values[place >> 1] - mean) * (1.0 - 2.0 * (place & 1))
@@ -76,7 +82,18 @@ def _take_in(reward: float, moments: FloatArray, atoms: FloatArray, tally: IntAr
     step = gap / n
     square = step * step
     growth = gap * step * before
-    m2, m3 = moments[2], moments[3]
+    m2, m3, m4, m5 = moments[2], moments[3], moments[4], moments[5]
+    others = before * before
+    moments[6] += (
+        growth * square * square * (others * others * before + 1.0) / n
+        + 15.0 * square * (m4 + square * m2)
+        - step * (6.0 * m5 + 20.0 * square * m3)
+    )
+    moments[5] += (
+        growth * step * square * (others * others - 1.0) / n
+        + 10.0 * square * m3
+        - step * (5.0 * m4 + 10.0 * square * m2)
+    )
     moments[4] += growth * square * (n * n - 3.0 * n + 3.0) + 6.0 * square * m2 - 4.0 * step * m3
     moments[3] += growth * step * (n - 2.0) - 3.0 * step * m2
     moments[2] += growth
@@ -102,17 +119,25 @@ def _take_in(reward: float, moments: FloatArray, atoms: FloatArray, tally: IntAr
 @kernel
 def _set_limit(moments: FloatArray, atoms: FloatArray, limit: FloatArray) -> None:
     """Work out the normal limit's parameters, and from how many draws on it may be used."""
-    n, m2 = moments[0], moments[2]
+    n, m2, m4, m6 = moments[0], moments[2], moments[4], moments[6]
     if m2 <= 0.0:
         return
-    kappa = n * moments[4] / (m2 * m2) - 3.0
     repeated = 0.0
     for atom in range(N_ATOMS):
         if atoms[1, atom] > 1.0:
             repeated += atoms[1, atom]
     limit[0] = math.sqrt(m2 / n)
-    limit[1] = kappa / 24.0
-    limit[2] = max(FEWEST_FOR_LIMIT, 3.0 * kappa, FEWEST_FOR_LIMIT / max(1.0 - repeated / n, 1.0 / n))
+    limit[1], limit[2] = 0.0, math.inf  # draw always, where the powers are too large or too small for a float
+    if 0.0 < m6 < math.inf and m2 * m2 > 0.0:
+        kurtosis = n * m4 / (m2 * m2)
+        alike = (m4 / m6) * (m4 / m2)
+        limit[1] = (kurtosis - 3.0) / 24.0
+        limit[2] = max(
+            FEWEST_FOR_LIMIT,
+            3.0 * (kurtosis - 3.0),
+            (0.5 * kurtosis + 3.0) / max(alike * (1.0 - alike), 1e-12),
+            FEWEST_FOR_LIMIT / max(1.0 - repeated / n, 1.0 / n),
+        )
 
 
 @allocating_nothing
@@ -120,7 +145,7 @@ class Pool(NamedTuple):
     """The rewards seen so far, and sums of draws from ±(reward - mean). Make one with `new_pool`."""
 
     values: FloatArray  # (capacity,) the rewards kept
-    moments: FloatArray  # (5,) how many are kept, their mean, sums of 2nd, 3rd, 4th powers of their deviations
+    moments: FloatArray  # (7,) how many are kept, their mean, sums of the 2nd to 6th powers of their deviations
     atoms: FloatArray  # (2, 16) distinct values, and how often each was seen
     tally: IntArray  # (2,) rewards seen; distinct values among those kept, 17 meaning too many to list
     limit: FloatArray  # (3,) of the normal limit: deviation of one draw, kappa / 24, fewest draws
@@ -173,7 +198,7 @@ def new_pool(capacity: int, sampler: str = "fast", pool_size: int | None = None)
     size = pool_size or 0
     return Pool(
         values=np.zeros(size or capacity),
-        moments=np.zeros(5),
+        moments=np.zeros(7),
         atoms=np.zeros((2, N_ATOMS)),
         tally=np.zeros(2, np.int64),
         limit=np.zeros(3),

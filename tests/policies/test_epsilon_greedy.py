@@ -28,7 +28,7 @@ def share_explored(policy: EpsilonGreedy, n_arms: int, horizon: int | None, n_se
         (EpsilonGreedy(epsilon=1.0), 4, 100, 8, 1.0),
         (EpsilonGreedy(), 4, 100, 8, 0.4),  # 4 / sqrt(100)
         (EpsilonGreedy(), 4, 9, 8, 1.0),  # 4 / 3, at most 1
-        (EpsilonGreedy(), 4, None, 63, 0.5),  # round 64: 4 / 8
+        (EpsilonGreedy(), 2, None, 8, 2 / 3),  # round 9: 2 / sqrt(9)
     ],
 )
 def test_explores_with_probability_epsilon(policy, n_arms, horizon, n_seen, epsilon):

@@ -19,6 +19,12 @@ def test_bernoulli_pseudo_rewards_are_ceil_of_a_n_fair_coins(draws_after, a, n, 
     assert stats.chisquare(seen, expected).pvalue > 1e-3
 
 
+def test_a_product_just_above_a_whole_number_is_that_number(draws_after):
+    assert 1.1 * 50 > 55
+    heads = draws_after(PHE(a=1.1), [0.5] * 50, n_draws=500) * (50 + 55) - 25
+    assert np.abs(heads - np.rint(heads)).max() < 1e-9
+
+
 def test_gaussian_pseudo_rewards_have_mean_a_half_and_deviation_sigma(draws_after):
     draws = draws_after(PHE(a=0.5, pseudo="gaussian", sigma=2.0), [3.0, -1.0, 4.0])  # two pseudo-rewards
     assert stats.kstest(draws, stats.norm((6 + 2 * 0.5) / 5, 2 * 2**0.5 / 5).cdf).pvalue > 1e-3

@@ -99,13 +99,15 @@ def test_ties_for_the_lead_are_broken_at_random():
     assert leaders == {0, 1, 2}
 
 
-def test_rewards_far_from_zero_do_not_blur_the_windows():
-    near, far = SSMC().start(3, None, 400), SSMC().start(3, None, 400)
-    near_rng, far_rng, noise = stream(4, "ssmc"), stream(4, "ssmc"), np.random.default_rng(5)
+@pytest.mark.parametrize("window", ["min", "last"])
+def test_rewards_far_from_zero_do_not_blur_the_windows(window):
+    near, far = SSMC(window).start(3, None, 400), SSMC(window).start(3, None, 400)
+    near_rng, far_rng, noise, scores = stream(4, "ssmc"), stream(4, "ssmc"), np.random.default_rng(5), np.empty(3)
     for _ in range(400):
-        arm, reward = int(noise.integers(3)), float(noise.integers(256)) / 256
+        near.score(near_rng, scores)
+        arm, reward = int(np.argmax(scores)), float(noise.integers(256)) / 256
         near.update(arm, reward, near_rng)
-        far.update(arm, reward + 2.0**40, far_rng)
+        far.update(arm, reward + 2.0**44, far_rng)  # exact: the sum has 52 binary digits
         assert list(near.queue) == list(far.queue)
         assert near.leader[0] == far.leader[0]
 

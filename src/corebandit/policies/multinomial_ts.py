@@ -2,7 +2,7 @@ r"""Multinomial Thompson sampling (Riou and Honda, ALT 2020).
 
     index_i = sum_j L_j j / M,   L ~ Dirichlet(1 + how often the arm paid 0, 1/M, ..., 1)
 
-Valid for rewards in [0, 1]: one between two of the M + 1 values is rounded to either, at random, so that its mean stays.
+Valid for rewards in [0, 1]: one between two of the M + 1 values is rounded to either at random, and keeps its mean.
 """
 
 from dataclasses import dataclass

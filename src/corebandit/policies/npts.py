@@ -17,9 +17,11 @@ import numpy as np
 from corebandit.compiled import allocating_nothing, kernel
 from corebandit.history import PAGE, History, new_history
 from corebandit.recipe import REAL_LINE, Policy
+from corebandit.samplers import standard_exponential
 from corebandit.state import FloatArray, IntArray
-from corebandit.stream import Stream, Words, standard_exponential
+from corebandit.stream import Stream
 from corebandit.validate import check_number
+from corebandit.words import Words
 
 N_ATOMS = 16
 

@@ -6,7 +6,7 @@ Bernoulli(1/2) pseudo-rewards are made for rewards in [0, 1], which stay as they
 real rewards whose noise is about sigma. The regret bound asks for a > 2; a = 1.1 is the best of the safe choices, 0.5
 is often better and at times nearly linear.
 
-Where we differ: a product a N_i that floating point lifts just above a whole number (1.1 x 10) is that whole number.
+Where we differ: a product a N_i that floating point lifts just above a whole number (1.1 x 50) is that whole number.
 """
 
 import math

@@ -1,6 +1,6 @@
 r"""SSMC: sub-sample mean comparison (Chan, Annals of Statistics 2020).
 
-    arm k challenges the leader if N_k < N_leader and (N_k < sqrt(ln n) or mean_k >= min_t mean(leader's t, ..., t+N_k-1))
+    k challenges if N_k < N_leader and (N_k < sqrt(ln n) or mean_k >= min_t mean of the leader's t, ..., t + N_k - 1)
 
 In rounds: the leader is the arm with the most rewards (ties: the larger mean, then the previous leader, then any). All
 challengers are sampled once, in random order; if there is none, the leader. Valid for any real rewards, as only means
@@ -94,7 +94,7 @@ class SSMCState(NamedTuple):
             self.queue[arm] = 1 if n[arm] == 0 or (n[arm] < n[leader] and is_strong) else 0
 
     def find_leader(self, rng: Stream) -> int:
-        """Return the arm with the most rewards; ties go to the larger mean, then to the previous leader, then to any."""
+        """Return the arm with the most rewards; ties: the larger mean, then the previous leader, then any."""
         n, leader, n_tied = self.totals.counts, 0, 1
         for arm in range(1, n.size):
             lead = self.total(arm, n[arm]) - self.total(leader, n[leader])

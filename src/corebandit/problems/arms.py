@@ -9,9 +9,11 @@ import numpy as np
 
 from corebandit.compiled import allocating_nothing, kernel
 from corebandit.recipe import REAL_LINE, UNIT_INTERVAL, Problem, Recipe
+from corebandit.samplers import beta, standard_exponential, standard_normal
 from corebandit.state import FloatArray, IntArray
-from corebandit.stream import Stream, Words, beta, standard_exponential, standard_normal, uniform
+from corebandit.stream import Stream
 from corebandit.validate import check_number
+from corebandit.words import Words, uniform
 
 BERNOULLI, BETA, GAUSSIAN, UNIFORM, EXPONENTIAL = range(5)
 
