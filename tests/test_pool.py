@@ -191,8 +191,11 @@ FEW_VALUES = {
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("sampler", ["fast", "exact"])
-@pytest.mark.parametrize("n_draws", [1, 2, 7, 40])
-@pytest.mark.parametrize("name", FEW_VALUES)
+@pytest.mark.parametrize(
+    ("name", "n_draws"),
+    [(name, n_draws) for name in FEW_VALUES for n_draws in (1, 2, 7, 40)]
+    + [(name, n_draws) for name in ("clicks", "even clicks") for n_draws in (64, 65, 128, 129, 300)],
+)
 def test_sums_of_few_distinct_values_follow_their_exact_law(name: str, n_draws: int, sampler: str) -> None:
     rewards = FEW_VALUES[name]
     pool = pool_of(rewards, sampler=sampler)

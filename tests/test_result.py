@@ -47,7 +47,7 @@ def test_differences_are_paired(result):
 
 def test_one_policy_is_picked_by_name(result):
     assert result.regret("UCB1", problem="gaussian").shape == (12, 100)
-    with pytest.raises(ValueError, match="policy 'UCB1' fits 2 curves, not one; .*comparison/bernoulli/CORe"):
+    with pytest.raises(ValueError, match=r"policy 'UCB1' fits 2 curves, not one; .*comparison/bernoulli/CORe"):
         result.regret("UCB1")
 
 
@@ -56,7 +56,7 @@ def test_a_saved_result_is_the_same_when_loaded(result, tmp_path):
     loaded = cb.Result.load(tmp_path / "deep" / "folder")
     assert loaded.frame.equals(result.frame)
     assert loaded.summary().equals(result.summary())
-    with pytest.raises(ValueError, match=r"holds no result: there is no results.parquet"):
+    with pytest.raises(ValueError, match=r"holds no result: there is no results\.parquet"):
         cb.Result.load(tmp_path)
 
 

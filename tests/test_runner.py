@@ -94,7 +94,8 @@ def test_a_chunk_has_another_key_when_anything_about_it_changes():
 
 def test_an_edited_policy_of_the_users_own_is_not_mixed_with_its_old_results(tmp_path, monkeypatch):
     source = (
-        "import numpy as np\nfrom dataclasses import dataclass\nfrom typing import NamedTuple\nimport corebandit as cb\n"
+        "from dataclasses import dataclass\nfrom typing import NamedTuple\n"
+        "import numpy as np\nimport corebandit as cb\n"
         "class MineState(NamedTuple):\n    counts: np.ndarray\n"
         "    def score(self, rng, scores):\n        scores[:] = 0.0\n"
         "    def update(self, arm, reward, rng):\n        self.counts[arm] += 1.0\n"
@@ -118,7 +119,8 @@ def test_an_edited_policy_of_the_users_own_is_not_mixed_with_its_old_results(tmp
 def test_a_killed_run_ends_with_the_same_results_after_a_second_start(tmp_path):
     script = (
         "import corebandit as cb, sys\n"
-        "experiment = cb.Experiment(cb.GaussianBandit(), [cb.CORe(sampler='exact'), cb.UCB1()], horizon=4000, runs=200)\n"
+        "policies = [cb.CORe(sampler='exact'), cb.UCB1()]\n"
+        "experiment = cb.Experiment(cb.GaussianBandit(), policies, horizon=4000, runs=200)\n"
         f"cb.run(experiment, folder={str(tmp_path)!r}).frame.write_parquet(sys.argv[1])\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "never.parquet")])

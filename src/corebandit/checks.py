@@ -126,10 +126,11 @@ def _check_arms_are_alike(policy: Policy, horizon: int | None) -> None:
     problem, rewards = _game(policy)
     frequencies = []
     for names in (np.arange(N_ARMS), order):
-        state, rng = policy.start(N_ARMS, horizon, N_ROUNDS), stream(SEED, "arms are alike", str(names))
+        state, paying = policy.start(N_ARMS, horizon, N_ROUNDS), rewards.copy()
+        learning, rng = stream(SEED, "learning"), stream(SEED, "choosing", str(names))
         for index in range(N_ROUNDS // 2):
             arm = index % N_ARMS if index < 8 * N_ARMS else index % 2
-            state.update(int(names[arm]), problem.pull(arm, Stream(rewards.copy()[arm])), rng)
+            state.update(int(names[arm]), problem.pull(arm, Stream(paying[arm])), learning)
         counts = np.zeros(N_ARMS)
         scores = np.zeros(N_ARMS)
         for _ in range(n_draws):

@@ -1,0 +1,68 @@
+"""Our policies, prepared to be measured: a simulation that can be played in parts, and problems to play on."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from corebandit import BernoulliBandit, Given, Policy, Problem
+from corebandit.compiled import allocating_nothing
+from corebandit.play import play_arms
+from corebandit.state import FloatArray
+from corebandit.stream import Stream, stream, streams
+from measure import CpuSeconds, cpu_seconds
+
+N_ARMS = 10
+
+
+@allocating_nothing
+class RatedArms(NamedTuple):
+    """Arms that pay one of five ratings: 0, 1/4, 1/2, 3/4 or 1."""
+
+    means: FloatArray  # (n_arms,)
+    highest: float
+
+    @property
+    def n_arms(self) -> int:
+        """Return the number of arms."""
+        return self.means.size
+
+    def pull(self, arm: int, rng: Stream) -> float:
+        """Draw a rating of the arm."""
+        return rng.binomial(4, self.means[arm]) / 4.0
+
+    def mean(self, arm: int) -> float:
+        """Return the arm's mean rating."""
+        return self.means[arm]
+
+    def best_mean(self) -> float:
+        """Return the highest mean."""
+        return self.highest
+
+
+def rated_bandit() -> Problem:
+    """Return ten arms with ratings, the means of a random Bernoulli bandit."""
+    means = BernoulliBandit(N_ARMS).draw(stream(0, "instance")).means
+    return Given(RatedArms(means, means.max()))
+
+
+class Simulation:
+    """One run, played in as many parts as you like, each of them measured."""
+
+    def __init__(self, policy: Policy, problem: Problem, horizon: int, run: int = 0) -> None:
+        self.problem: Any = problem.draw(stream(run, "instance"))
+        n_arms = self.problem.n_arms
+        self._state = policy.start(n_arms, horizon, horizon)
+        self._rng, self._rewards = stream(run, "policy"), streams(n_arms, run, "rewards")
+        self._play = play_arms.prepared(self._state, self.problem)
+        self.round, self.regret = 0, 0.0
+        self.play(0)  # compiles, where nobody measures
+
+    def play(self, rounds: int) -> CpuSeconds:
+        """Play on for so many rounds and return the CPU time they took."""
+        last, regret = np.array([rounds]), np.zeros(1)
+        seconds = cpu_seconds(
+            lambda: self._play(self._state, self.problem, self._rng, self._rewards, last, False, regret)
+        )
+        self.round += rounds
+        self.regret += regret[0]
+        return seconds

@@ -1,0 +1,142 @@
+"""The benchmark script runs; its plain NumPy version of CORe and ours are the same algorithm."""
+
+import io
+import math
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from numba.core import config
+from rich.console import Console
+
+from corebandit import Agent, BernoulliBandit, CORe
+from corebandit.policies import all_policies
+from corebandit.stream import stream
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def arms() -> Iterator[ModuleType]:
+    """Return the script, with sizes that take no time and as if no other library were installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS)  # as Python does when it runs a script
+        script = import_module("arms")
+        tiny = script.Sizes(
+            repetitions=1,
+            horizon=200,
+            problems=1,
+            peer_rounds=20,
+            decisions=20,
+            late_rounds=(100, 200),
+            window=20,
+            late_repetitions=1,
+            has_ratings=False,
+            compiled=("UCB1",),
+        )
+        patch.setattr(script, "QUICK", tiny)
+        patch.setattr(script, "installed_peers", list)
+        yield script
+
+
+@pytest.fixture(scope="module")
+def printed(arms: ModuleType) -> str:
+    """Return what the script prints."""
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as output:
+        patch.setattr("sys.argv", ["arms.py", "--quick"])
+        arms.main()
+    return output.getvalue()
+
+
+def cells(printed: str, label: str) -> list[str]:
+    """Return the words of the last table row that starts with the label."""
+    return [line.split() for line in printed.splitlines() if line.startswith(f"  {label} ")][-1]
+
+
+def test_script_prints_every_section(printed: str):
+    for title in ("1. Simulation", "2. One decision", "3. One round of CORe", "4. First call"):
+        assert title in printed
+
+
+def test_script_measures_every_policy(printed: str):
+    for name in all_policies():
+        assert cells(printed, name)
+
+
+def test_without_peers_the_script_says_how_to_get_them(printed: str):
+    assert "uv run --group peers" in printed
+
+
+def test_nothing_is_compiled_when_all_is_on_disk(printed: str):
+    _, _, compiled_at_first, _, compiled_again = cells(printed, "UCB1")
+    assert int(compiled_again) == 0
+    assert int(compiled_at_first) > 0 or config.DISABLE_JIT
+
+
+def test_peers_are_compared_with_ours(arms: ModuleType, monkeypatch: pytest.MonkeyPatch):
+    rewards = []
+    peer = import_module("peers").Peer(
+        "slowpoke", "UCB1", lambda n_arms: (lambda: n_arms - 1, lambda arm, reward: rewards.append(reward))
+    )
+    monkeypatch.setattr(arms, "installed_peers", lambda: [peer])
+    console = Console(file=io.StringIO(), width=110)
+    arms.report(arms.QUICK, console, ["decision", "simulation"])
+    printed = console.file.getvalue()
+    assert "uv run --group peers" not in printed
+    assert printed.count("slowpoke") == 2
+    assert cells(printed, "slowpoke")[-1] == "x"
+    assert len(rewards) == 3 * 20  # decisions to warm up, decisions, rounds
+    assert set(rewards) == {0.0, 1.0}
+
+
+def test_ratings_have_five_values_and_the_means_they_claim(arms: ModuleType):
+    problem = arms.rated_bandit().draw(None)
+    rng = stream(3, "ratings")
+    ratings = np.array([[problem.pull(arm, rng) for _ in range(4000)] for arm in (0, 9)])
+    assert set(ratings.ravel()) == {0.0, 0.25, 0.5, 0.75, 1.0}
+    np.testing.assert_allclose(ratings.mean(axis=1), [problem.mean(0), problem.mean(9)], atol=0.02)
+    assert problem.best_mean() == max(problem.mean(arm) for arm in range(problem.n_arms))
+
+
+def test_a_run_in_parts_is_the_same_run(arms: ModuleType):
+    whole, parts = (arms.Simulation(CORe(), BernoulliBandit(), horizon=1000) for _ in range(2))
+    whole.play(900)
+    for rounds in (300, 350, 250):
+        parts.play(rounds)
+    assert parts.round == whole.round == 900
+    assert parts.regret == pytest.approx(whole.regret)
+
+
+@pytest.mark.parametrize("sampler", ["fast", "exact"])
+@pytest.mark.parametrize("digits", [0, 9], ids=["counts", "real rewards"])
+def test_plain_numpy_chooses_like_ours_after_the_same_history(arms: ModuleType, digits: int, sampler: str):
+    rng = np.random.default_rng(1)
+    chosen = np.repeat([0, 1, 2], [9, 30, 16])
+    rewards = np.round(rng.exponential(size=chosen.size), digits)
+    agent = Agent(CORe(warm_up=0, sampler=sampler), arms=range(3))
+    for arm, reward in zip(chosen.tolist(), rewards, strict=True):
+        agent.observe(arm, reward)
+    n = 20_000
+    ours = np.bincount([agent.ask().arm for _ in range(n)], minlength=3) / n
+    choose_plain = import_module("plain_core").choose_plain_core
+    plain = np.bincount([choose_plain(chosen, rewards, 3, 0.6, rng) for _ in range(n)], minlength=3) / n
+    assert min(plain) > 0.01  # else there is little to compare
+    z = (ours - plain) / np.sqrt(plain * (1.0 - plain) * 2.0 / n)
+    assert max(abs(z)) < 4.5
+
+
+def test_plain_numpy_has_the_same_regret_as_ours(arms: ModuleType):
+    horizon, samplers = 2000, ("fast", "exact")
+    differences = np.zeros((60, 2))
+    for problem in range(60):
+        runs = [arms.Simulation(CORe(sampler=sampler), BernoulliBandit(), horizon, problem) for sampler in samplers]
+        for run in runs:
+            run.play(horizon)
+        plain = arms.play_plain_core(runs[0].problem.means, horizon, np.random.default_rng(problem))
+        differences[problem] = [run.regret - plain for run in runs]
+    z = differences.mean(axis=0) / (differences.std(axis=0, ddof=1) / math.sqrt(60))
+    assert np.all(np.abs(z) < 4), dict(zip(samplers, z, strict=True))
