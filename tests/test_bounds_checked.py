@@ -1,0 +1,17 @@
+"""Compiled code does not check indices, and one that is off corrupts memory. So run it once more with checks."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+
+
+def test_no_index_is_out_of_bounds():
+    files = [str(TESTS / f"test_{name}.py") for name in ("checks", "pool", "history", "agent")]
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-m", "not heavy", *files]
+    environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1"}
+    done = subprocess.run(command, cwd=TESTS.parent, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+    assert " passed" in done.stdout

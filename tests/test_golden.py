@@ -1,0 +1,37 @@
+"""Regrets that must not move unless somebody means it: a change here needs a line in CHANGELOG.md.
+
+To write them anew: uv run python tests/test_golden.py
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import corebandit as cb
+from corebandit.policies import all_policies
+
+GOLDEN = Path(__file__).with_name("golden.json")
+VARIANTS = [cb.CORe(sampler="exact"), cb.CORe(pool_size=50), cb.SSMC(window="last"), cb.PHE(pseudo="gaussian")]
+POLICIES = [*(policy() for policy in all_policies().values()), *VARIANTS]
+
+
+def regrets(policy):
+    """Return the regret of three short runs, on Gaussian rewards where the policy takes them and else on beta ones."""
+    low, _ = policy.reward_range
+    problem = cb.BetaBandit(n_arms=5) if low == 0 or isinstance(policy, cb.NPTS) else cb.GaussianBandit(n_arms=5)
+    result = cb.run(cb.Experiment(problem, {"it": policy}, horizon=1000, runs=3, seed=2021), jobs=1)
+    return result.regret("it")[:, [9, 49, 99]].tolist()
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.label)
+def test_regrets_are_what_they_were(policy):
+    golden = json.loads(GOLDEN.read_text())
+    assert set(golden) == {policy.label for policy in POLICIES}
+    for run, expected in zip(regrets(policy), golden[policy.label], strict=True):
+        assert run == pytest.approx(expected, rel=1e-9)
+
+
+if __name__ == "__main__":
+    lines = [f"{json.dumps(policy.label)}: {json.dumps(regrets(policy))}" for policy in POLICIES]
+    GOLDEN.write_text("{\n" + ",\n".join(lines) + "\n}\n")
