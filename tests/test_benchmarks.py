@@ -111,6 +111,7 @@ def test_a_run_in_parts_is_the_same_run(arms: ModuleType):
     assert parts.regret == pytest.approx(whole.regret)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("sampler", ["fast", "exact"])
 @pytest.mark.parametrize("digits", [0, 9], ids=["counts", "real rewards"])
 def test_plain_numpy_chooses_like_ours_after_the_same_history(arms: ModuleType, digits: int, sampler: str):
@@ -129,6 +130,7 @@ def test_plain_numpy_chooses_like_ours_after_the_same_history(arms: ModuleType, 
     assert max(abs(z)) < 4.5
 
 
+@pytest.mark.heavy
 def test_plain_numpy_has_the_same_regret_as_ours(arms: ModuleType):
     horizon, samplers = 2000, ("fast", "exact")
     differences = np.zeros((60, 2))

@@ -59,7 +59,8 @@ def test_exactly_the_best_arms_are_chosen(scores: list[float], best: set[int]) -
 
 
 @pytest.mark.parametrize(
-    ("offered", "best"), [([0, 1], {1}), ([0, 2], {0, 2}), ([2], {2}), ([3, 0], {0}), ([3, 2, 0, 4], {0, 2, 4})]
+    ("offered", "best"),
+    [([0, 1], {1}), ([0, 2], {0, 2}), ([2], {2}), ([3, 0], {0}), ([3, 2, 0, 4], {0, 2, 4}), ([2, 4], {2, 4})],
 )
 def test_only_arms_on_offer_are_chosen(offered: list[int], best: set[int]) -> None:
     assert chosen([1.0, 9.0, 1.0, 0.0, 1.0], offered) == best
@@ -71,6 +72,8 @@ def test_only_arms_on_offer_are_chosen(offered: list[int], best: set[int]) -> No
     [
         ([1.0, 1.0], [0, 1], [0, 1]),
         ([0.0] * 7, range(7), range(7)),
+        ([1.0, 1.0, 2.0, 2.0], range(4), [2, 3]),  # a tie that is beaten does not count
+        ([1.0, 1.0, 1.0], [1, 2], [1, 2]),  # nor does an arm that is not on offer
         ([2.0, 1.0, 2.0, 0.0, 2.0], range(5), [0, 2, 4]),
         ([1.0, 2.0, 2.0, 5.0, 2.0], [4, 2, 0, 1], [1, 2, 4]),
         ([INF, 0.0, INF], range(3), [0, 2]),
@@ -86,8 +89,9 @@ def test_ties_are_broken_uniformly(scores: list[float], offered: Any, tied: Any)
 def test_randomness_is_used_only_for_ties() -> None:
     rng = stream(2, "ties")
     before = rng.words.copy()
-    best_arm(np.array([0.0, 1.0, 0.5]), np.arange(3), rng)
-    np.testing.assert_array_equal(rng.words, before)
+    for scores in ([0.0, 1.0, 0.5], [0.5, 0.5, 1.0]):
+        best_arm(np.array(scores), np.arange(3), rng)
+        np.testing.assert_array_equal(rng.words, before)
     best_arm(np.array([1.0, 1.0, 0.5]), np.arange(3), rng)
     assert (rng.words != before).any()
 
@@ -98,3 +102,11 @@ def test_python_and_compiled_code_choose_alike() -> None:
     for _ in range(300):
         counts[best_arm(scores, offered, rng)] += 1
     np.testing.assert_array_equal(counts, counts_of(scores.tolist(), offered, 300))
+
+
+@pytest.mark.parametrize(
+    "scores", [[math.nan], [math.nan, 1.0], [1.0, math.nan], [1.0, math.nan, 2.0], [INF, math.nan]]
+)
+def test_a_score_that_is_not_a_number_is_refused(scores: list[float]) -> None:
+    with pytest.raises(ValueError, match="NaN"):
+        best_arm(np.array(scores), np.arange(len(scores)), stream(3, "nan"))

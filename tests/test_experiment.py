@@ -94,3 +94,8 @@ def test_checkpoints_end_at_the_horizon():
         assert rounds.size == min(100, horizon)
         assert (np.diff(rounds) > 0).all()
         assert math.isclose(rounds[0], max(1, horizon / 100), abs_tol=1)
+
+
+def test_a_warm_up_that_never_ends_is_announced():
+    with pytest.warns(UserWarning, match="CORe spends all 150 rounds on its warm-up, which would take 181"):
+        cb.Experiment(cb.BernoulliBandit(), [cb.CORe()], horizon=150)

@@ -521,8 +521,13 @@ def test_a_full_pool_forgets_that_there_were_many_values_once_it_keeps_few() -> 
     pool, rng = new_pool(1, pool_size=20), stream(12, "forget")
     add_all(pool, np.arange(20.0), rng)
     assert pool.tally[1] == N_ATOMS + 1
-    add_all(pool, np.zeros(20_000), rng)
-    assert pool.tally[1] == np.unique(pool.values).size <= N_ATOMS
+    for n_more in (30, 20_000):
+        add_all(pool, np.zeros(n_more), rng)
+        fresh = pool_of(pool.values)
+        assert pool.tally[1] == fresh.tally[1]
+        for field in ("moments", "atoms", "limit"):
+            np.testing.assert_array_equal(getattr(pool, field), getattr(fresh, field))
+    assert pool.tally[1] <= N_ATOMS
 
 
 @pytest.mark.parametrize("n_before", [0, 3, 100])
@@ -553,3 +558,15 @@ def test_a_pool_added_to_one_by_one_in_python_equals_a_compiled_one() -> None:
     for n_draws in (3, 5_000):
         by_hand = [pool.draw_sum(n_draws, rng) for rng in [stream(2, "sums", n_draws)] for _ in range(10)]
         np.testing.assert_allclose(sums_of(compiled, n_draws, 10), by_hand, rtol=1e-12)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("n_draws", [1_000, 10_000])
+def test_sums_of_very_many_draws_have_no_fat_tails(n_draws: int) -> None:
+    """A weak mix of draw and key shows here first: it correlates the draws of some keys."""
+    sums = np.zeros(60_000)
+    for seed in range(2):
+        fill_sums_around_zero(np.array([1.0, 1.0]), n_draws, stream(seed, "tails", n_draws).words, sums)
+        scaled = sums / math.sqrt(n_draws)
+        assert abs((scaled**2).mean() - 1.0) < N_SIGMA * math.sqrt(2.0 / sums.size)
+        assert abs((scaled**4).mean() - 3.0) < N_SIGMA * math.sqrt(96.0 / sums.size)

@@ -2,6 +2,8 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -179,3 +181,44 @@ def test_chunks_cover_every_run_once():
     covered = [run for chunk in _chunks([small()]) if chunk.label == "UCB1" for run in range(chunk.first, chunk.last)]
     assert covered == list(range(23))
     assert isinstance(next(_chunks([small()])), Chunk)
+
+
+def test_twins_may_be_written_by_two_threads_at_once(tmp_path):
+    twins = {f"twin {index}": cb.UCB1() for index in range(6)}
+    for attempt in range(5):
+        cb.run(small(policies=twins, horizon=20), folder=tmp_path / str(attempt), jobs=6)
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK torn"])
+def test_a_torn_chunk_is_played_again(tmp_path, damage):
+    whole = cb.run(small(), folder=tmp_path)
+    next(tmp_path.iterdir()).write_bytes(damage)
+    assert cb.run(small(), folder=tmp_path).frame.equals(whole.frame)
+
+
+def test_whole_numbers_for_parameters_are_the_same_recipe():
+    one, other = (cb.Experiment(cb.GaussianBandit(sigma=s), [cb.UCB1(sigma=s)], 50, 2) for s in (1, 1.0))
+    assert one.id == other.id
+    assert {chunk.key for chunk in _chunks([one])} == {chunk.key for chunk in _chunks([other])}
+
+
+class NanState(NamedTuple):
+    counts: np.ndarray
+
+    def score(self, rng, scores):
+        scores[:] = 0.0
+        scores[3] = np.nan
+
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+
+
+@dataclass(frozen=True)
+class Nan(cb.Policy):
+    def start(self, n_arms, horizon, capacity):
+        return NanState(np.zeros(n_arms))
+
+
+def test_scores_that_are_not_numbers_end_the_run():
+    with pytest.raises(ValueError, match="a policy scored an arm NaN"):
+        cb.run(small(policies=[Nan()]))

@@ -1,3 +1,6 @@
+import json
+
+import numpy as np
 import pytest
 
 import corebandit as cb
@@ -16,6 +19,8 @@ from corebandit.spec import policy_from, problem_from, split_specs
         ("PHE(0.5, pseudo=gaussian)", cb.PHE(a=0.5, pseudo="gaussian")),
         ({"name": "UCB1", "sigma": 2.0}, cb.UCB1(sigma=2.0)),
         ("EpsilonGreedy(epsilon=None)", cb.EpsilonGreedy()),
+        ("NPTS(any_reward=false)", cb.NPTS()),
+        ("NPTS(any_reward=true)", cb.NPTS(any_reward=True)),
     ],
 )
 def test_a_spec_names_a_policy(spec, policy):
@@ -56,6 +61,9 @@ def test_every_label_is_a_spec_of_itself():
         ("CORe(alpha=1+1j*x)", "cannot read the parameter"),
         ("no_such_file.py:Mine", "there is no file 'no_such_file.py'"),
         ({"alpha": 0.4}, "a policy needs a name"),
+        ("CORe(alpha=0.4)(z=0.5)", "is written as a name with parameters"),
+        ("CORe(alpha=0.4, alpha=0.5)", "is written as a name with parameters"),
+        ("NPTS(any_reward=no)", "any_reward must be True or False, not 'no'"),
     ],
 )
 def test_a_bad_spec_is_answered_with_a_sentence(spec, sentence):
@@ -82,3 +90,16 @@ def test_a_policy_is_read_from_the_users_file(tmp_path):
     assert type(policy_from(f"{path}:Mine")) is type(policy)
     with pytest.raises(ValueError, match="has no policy 'Other'"):
         policy_from(f"{path}:Other")
+
+
+def test_a_file_that_cannot_be_imported_is_named(tmp_path):
+    path = tmp_path / "broken_file.py"
+    path.write_text("def broken(:")
+    with pytest.raises(ValueError, match=r"broken_file.py' cannot be imported: SyntaxError"):
+        policy_from(f"{path}:Mine")
+
+
+def test_numpy_numbers_are_numbers():
+    policy = cb.CORe(alpha=np.float64(0.4), pool_size=np.int64(7))
+    assert policy.label == "CORe(alpha=0.4, pool_size=7)"
+    assert json.loads(json.dumps(policy.describe()))["pool_size"] == 7

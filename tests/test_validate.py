@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from corebandit.validate import check_choice, check_count, check_number, unknown
+from corebandit.validate import check_choice, check_count, check_flag, check_number, unknown
 
 
 def exactly(sentence: str) -> str:
@@ -43,6 +43,7 @@ def test_a_number_within_its_bounds_is_returned_as_a_float(value: Any) -> None:
         (True, {"at_least": 0}, "alpha must be a number of at least 0, not True"),
         ([1.0], {}, "alpha must be a number, not [1.0]"),
         (1j, {}, "alpha must be a number, not 1j"),
+        (10**400, {}, f"alpha must be a number, not {10**400}"),
     ],
 )
 def test_a_wrong_number_is_refused_in_a_sentence(value: Any, bounds: dict[str, float], sentence: str) -> None:
@@ -87,6 +88,14 @@ def test_a_count_may_start_elsewhere() -> None:
     assert check_count("pool_size", 0, at_least=0) == 0
     with pytest.raises(ValueError, match="at least 2, not 1"):
         check_count("pool_size", 1, at_least=2)
+
+
+def test_a_flag_must_be_true_or_false() -> None:
+    check_flag("realised", True)
+    check_flag("realised", False)
+    for value in (1, 0, None, "yes"):
+        with pytest.raises(ValueError, match=exactly(f"realised must be True or False, not {value!r}")):
+            check_flag("realised", value)
 
 
 def test_a_choice_must_be_one_of_those_given() -> None:

@@ -1,12 +1,12 @@
 """One decision at a time: ask, tell, observe, save, load."""
 
 import json
-import math
 import os
+import threading
 import zlib
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,14 @@ import numpy as np
 from corebandit.choose import best_arm
 from corebandit.compiled import EntryPoint
 from corebandit.recipe import Policy
-from corebandit.saving import arm_from_json, arm_to_json, array_from_json, array_to_json, policy_from_json
+from corebandit.saving import arm_from_json, arm_to_json, array_to_json, fill_from_json, policy_from_json
 from corebandit.state import FloatArray, IntArray, arrays_of, carry_over
 from corebandit.stream import Stream, stream
-from corebandit.validate import check_count
+from corebandit.validate import check_count, is_finite
 
 FIRST_CAPACITY = 256
 FORMAT = 1
+LARGEST_REWARD = 1e100  # squares of larger ones leave the range of floats
 
 
 @EntryPoint
@@ -59,6 +60,8 @@ class Agent:
     horizon
         How many rewards to expect, if you know. Without it CORe runs in its anytime form.
 
+    Several threads may share an agent. Load files only from people you trust not to forge them.
+
     >>> from corebandit import CORe
     >>> agent = Agent(CORe(), arms=["red", "green", "blue"], seed=7)
     >>> decision = agent.ask()
@@ -73,7 +76,10 @@ class Agent:
             raise ValueError(f"policy must be a recipe such as CORe(), not {policy!r}")
         if isinstance(arms, str):
             raise ValueError(f"arms must be a list of options, not the string {arms!r}")
-        self._arms = list(arms)
+        try:
+            self._arms = list(arms)
+        except TypeError as error:
+            raise ValueError(f"arms must be a list of options, not {arms!r}") from error
         try:
             self._index = {arm: index for index, arm in enumerate(self._arms)}
         except TypeError as error:
@@ -83,12 +89,10 @@ class Agent:
         if len(self._index) < len(self._arms):
             twice = next(arm for arm in self._arms if self._arms.count(arm) > 1)
             raise ValueError(f"arms must all be different, but {twice!r} is there twice")
-        if horizon is not None:
-            check_count("horizon", horizon, at_least=2)
-        check_count("seed", seed, at_least=0)
         self.policy = policy
-        self.horizon = horizon
-        self.seed = seed
+        self.horizon = None if horizon is None else check_count("horizon", horizon, at_least=2)
+        self.seed = check_count("seed", seed, at_least=0)
+        self._lock = threading.RLock()  # compiled code lets other threads run
         self.n_observations = 0
         self._capacity = FIRST_CAPACITY
         self._retired: set[int] = set()
@@ -113,36 +117,50 @@ class Agent:
 
     def ask(self, *, arms: Iterable[Hashable] | None = None) -> Decision:
         """Choose an arm, among all or among `arms`."""
-        offered = self._offered if arms is None else self._subset(arms)
-        if offered.size == 0:
-            raise ValueError("there is no arm to choose: all are retired; add one with add_arm")
-        index = int(self._select(self._state, self._rng, self._scores, offered))
-        decision = Decision(self._arms[index], self._next_id)
-        self._pending[self._next_id] = index
-        self._next_id += 1
-        return decision
+        with self._lock:
+            offered = self._offered if arms is None else self._subset(arms)
+            if offered.size == 0:
+                raise ValueError("there is no arm to choose: all are retired; add one with add_arm")
+            index = int(self._select(self._state, self._rng, self._scores, offered))
+            decision = Decision(self._arms[index], self._next_id)
+            self._pending[self._next_id] = index
+            self._next_id += 1
+            return decision
 
     def tell(self, decision: Decision | int, reward: float) -> None:
         """Report the reward of a decision (or of its id), at any delay and in any order, once."""
-        decision_id = decision.id if isinstance(decision, Decision) else decision
-        index = self._pending.get(decision_id) if isinstance(decision_id, int) else None
-        if index is None:
-            if isinstance(decision_id, int) and 0 <= decision_id < self._next_id:
-                raise ValueError(f"decision {decision_id} was told or forgotten already; a reward is learned only once")
-            raise ValueError(f"decision must be one that ask() returned, or its id, not {decision!r}")
-        self._learn_reward(index, self._checked(reward))
-        del self._pending[decision_id]
+        with self._lock:
+            decision_id = self._pending_id(decision)
+            self._learn_reward(self._pending[decision_id], self._checked(reward))
+            del self._pending[decision_id]
 
     def observe(self, arm: Hashable, reward: float) -> None:
         """Learn from a choice that someone else made."""
-        self._learn_reward(self._index_of(arm), self._checked(reward))
+        with self._lock:
+            self._learn_reward(self._index_of(arm), self._checked(reward))
 
     def forget(self, decision: Decision | int) -> None:
         """Drop a decision whose reward will never come."""
+        with self._lock:
+            del self._pending[self._pending_id(decision)]
+
+    def _pending_id(self, decision: Decision | int) -> int:
+        """Return the id of a decision that waits for its reward, or say why there is none."""
         decision_id = decision.id if isinstance(decision, Decision) else decision
-        if decision_id not in self._pending:
-            raise ValueError(f"decision {decision!r} is not waiting for a reward")
-        del self._pending[decision_id]
+        if (
+            isinstance(decision_id, bool)
+            or not isinstance(decision_id, Integral)
+            or not 0 <= decision_id < self._next_id
+        ):
+            raise ValueError(f"decision must be one that ask() returned, or its id, not {decision!r}")
+        index = self._pending.get(int(decision_id))
+        if index is None:
+            raise ValueError(f"decision {decision_id} was told or forgotten already; a reward is learned only once")
+        if isinstance(decision, Decision) and decision.arm != self._arms[index]:
+            raise ValueError(
+                f"decision must be one of this agent's, which chose {self._arms[index]!r}, not {decision!r}"
+            )
+        return int(decision_id)
 
     def _learn_reward(self, index: int, reward: float) -> None:
         if self.n_observations == self._capacity:
@@ -152,8 +170,8 @@ class Agent:
         self.n_observations += 1
 
     def _checked(self, reward: float) -> float:
-        if not isinstance(reward, Real | np.bool_) or not math.isfinite(reward):
-            raise ValueError(f"reward must be a finite number, not {reward!r}")
+        if not isinstance(reward, Real | np.bool_) or not is_finite(reward) or abs(float(reward)) > LARGEST_REWARD:
+            raise ValueError(f"reward must be a finite number of at most {LARGEST_REWARD:g} in size, not {reward!r}")
         if not self._low <= reward <= self._high:
             raise ValueError(
                 f"reward must be in [{self._low:g}, {self._high:g}] for {self.policy.label}, not {reward!r}"
@@ -164,24 +182,28 @@ class Agent:
 
     def add_arm(self, arm: Hashable) -> None:
         """Put a new arm on offer, or a retired one back with what was learnt about it."""
-        index = self._index.get(arm)
-        if index is not None:
-            if index not in self._retired:
+        if not isinstance(arm, Hashable):
+            raise ValueError(f"arm must be hashable, such as a string, a number or a tuple, not {arm!r}")
+        with self._lock:
+            index = self._index.get(arm)
+            if index is None:
+                self._index[arm] = len(self._arms)
+                self._arms.append(arm)
+                self._rebuild()
+            elif index in self._retired:
+                self._retired.discard(index)
+                self._set_offered()
+            else:
                 raise ValueError(f"arm {arm!r} is on offer already")
-            self._retired.discard(index)
-            self._set_offered()
-            return
-        self._index[arm] = len(self._arms)
-        self._arms.append(arm)
-        self._rebuild()
 
     def retire_arm(self, arm: Hashable) -> None:
         """Take an arm off offer; rewards of decisions already made can still be told."""
-        index = self._index_of(arm)
-        if index in self._retired:
-            raise ValueError(f"arm {arm!r} is retired already")
-        self._retired.add(index)
-        self._set_offered()
+        with self._lock:
+            index = self._index_of(arm)
+            if index in self._retired:
+                raise ValueError(f"arm {arm!r} is retired already")
+            self._retired.add(index)
+            self._set_offered()
 
     def _index_of(self, arm: Hashable) -> int:
         try:
@@ -230,7 +252,18 @@ class Agent:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent to a JSON file; `Agent.load` continues bit for bit."""
-        content = {
+        with self._lock:
+            content = self._content()
+        part = Path(f"{os.fspath(path)}.{os.getpid()}.part")
+        try:
+            part.write_text(json.dumps(content))
+            os.replace(part, path)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise ValueError(f"cannot write the agent to {os.fspath(path)}: {error.strerror}") from error
+
+    def _content(self) -> dict[str, Any]:
+        return {
             "format": FORMAT,
             "policy": self.policy.describe(),
             "arms": [arm_to_json(arm) for arm in self._arms],
@@ -244,9 +277,6 @@ class Agent:
             "rng": array_to_json(self._rng.words),
             "state": [array_to_json(array) for array in arrays_of(self._state)],
         }
-        part = Path(f"{os.fspath(path)}.{os.getpid()}.part")
-        part.write_text(json.dumps(content))
-        os.replace(part, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: Policy | None = None) -> "Agent":
@@ -268,15 +298,22 @@ class Agent:
     def _restored(cls, content: dict[str, Any], policy: Policy) -> "Agent":
         arms = [arm_from_json(arm) for arm in content["arms"]]
         agent = cls(policy, arms, seed=content["seed"], horizon=content["horizon"])
-        agent.n_observations = content["n_observations"]
-        agent._capacity = content["capacity"]
+        agent._capacity = check_count("capacity", content["capacity"])
+        agent.n_observations = check_count("n_observations", content["n_observations"], at_least=0)
+        agent._next_id = check_count("next_id", content["next_id"], at_least=0)
         agent._retired = set(content["retired"])
         agent._pending = {int(decision_id): index for decision_id, index in content["pending"]}
-        agent._next_id = content["next_id"]
-        agent._rng.words[:] = array_from_json(content["rng"])
+        # Compiled code trusts these numbers with memory.
+        if (
+            agent.n_observations > agent._capacity
+            or not {*agent._retired, *agent._pending.values()} <= set(range(len(arms)))
+            or any(decision_id >= agent._next_id for decision_id in agent._pending)
+        ):
+            raise ValueError("its numbers contradict each other")
+        fill_from_json(agent._rng.words, content["rng"])
         state = agent._fresh_state()
         for array, saved in zip(arrays_of(state), content["state"], strict=True):
-            array[...] = array_from_json(saved)
+            fill_from_json(array, saved)
         agent._set_state(state)
         return agent
 

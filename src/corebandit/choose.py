@@ -14,7 +14,9 @@ def best_arm(scores: FloatArray, offered: IntArray, rng: Stream) -> int:
             best, n_best = arm, 1
         elif scores[arm] == scores[best]:
             n_best += 1
-    if n_best == 1:
+        elif not scores[arm] < scores[best]:
+            raise ValueError("a policy scored an arm NaN: check_policy tells more")
+    if n_best == 1 and scores[best] == scores[best]:
         return int(best)
     skip = rng.integers(n_best)
     for arm in offered:
@@ -22,4 +24,4 @@ def best_arm(scores: FloatArray, offered: IntArray, rng: Stream) -> int:
             if skip == 0:
                 return int(arm)
             skip -= 1
-    return int(best)
+    raise ValueError("a policy scored an arm NaN: check_policy tells more")

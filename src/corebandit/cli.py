@@ -111,7 +111,7 @@ def compare(
     ],
     policies: Annotated[
         str, typer.Option(help='Policies, such as "CORe,UCB1,CORe(alpha=0.4)" or "mine.py:MyPolicy".')
-    ] = "CORe,BernoulliTS,UCB1",
+    ] = "CORe,SSMC,UCB1",
     arms: Annotated[int | None, typer.Option(help="Number of arms.", show_default="10")] = None,
     runs: Runs = None,
     horizon: Horizon = None,
@@ -177,11 +177,12 @@ def run(
 def list_(what: Annotated[Catalogue, typer.Argument(help="What to list.")]) -> None:
     """List the policies, problems or figures there are."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name, parameters, meaning in _catalogue(what):
-        table.add_row(f"[bold]{name}[/bold]", parameters, meaning)
+        table.add_row(f"[bold]{name}[/bold]", escape(parameters), escape(meaning))
     Console().print(table)
 
 

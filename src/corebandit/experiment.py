@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from corebandit.problems.given import Given
 from corebandit.recipe import Policy, Problem
 from corebandit.state import IntArray
+from corebandit.stream import stream
 from corebandit.validate import check_choice, check_count
 
 REGRETS = ("expected", "realised")
@@ -70,6 +72,7 @@ class Experiment:
         for policy in labelled.values():
             check_rewards_fit(policy, problem)
             policy.start(2, horizon, 2)  # a policy that cannot start under these settings says so now
+            _warn_of_endless_warm_up(policy, problem, horizon)
         values = (problem, labelled, int(horizon), int(runs), int(seed), regret, name, title or problem.label)
         for attribute, value in zip(self.__dataclass_fields__, values, strict=True):
             object.__setattr__(self, attribute, value)
@@ -118,6 +121,18 @@ def check_rewards_fit(policy: Policy, problem: Problem) -> None:
         raise ValueError(
             f"{policy.label} is made for rewards in [{low:g}, {high:g}], but {problem.label} pays rewards in "
             f"[{least:g}, {most:g}]: choose another policy{switch}"
+        )
+
+
+def _warn_of_endless_warm_up(policy: Policy, problem: Problem, horizon: int) -> None:
+    if not hasattr(policy, "warm_up_rounds"):
+        return
+    n_rounds = policy.warm_up_rounds(problem.draw(stream(0)).n_arms, horizon)
+    if n_rounds >= horizon:
+        warnings.warn(
+            f"{policy.label} spends all {horizon} rounds on its warm-up, which would take {n_rounds}: "
+            "it only tries the arms in turn; lower warm_up or z",
+            stacklevel=3,
         )
 
 

@@ -50,6 +50,10 @@ def read_experiments(path: str | os.PathLike[str], **changes: int | None) -> lis
         raise ValueError(f"{path}: {_first(error)}") from error
     if not file.problems:
         raise ValueError(f'{path}: problems must name at least one problem, such as "bernoulli"')
+    if file.name is not None and Path(file.name).name != file.name:
+        raise ValueError(
+            f"{path}: name must be a plain name, as results go to a folder of that name, not {file.name!r}"
+        )
     given = {key: value for key, value in changes.items() if value is not None}
     size: dict[str, Any] = {"horizon": file.horizon, "runs": file.runs, "seed": file.seed, **given}
     try:

@@ -34,7 +34,7 @@ N_ATOMS = 16
 FEWEST_FOR_LIMIT = 32.0
 SAMPLERS = ("fast", "exact")
 
-MIX, ONE = np.uint32(0x7FEB352D), np.uint32(1)
+MIX_1, MIX_2, ONE = np.uint32(0x7FEB352D), np.uint32(0x846CA68B), np.uint32(1)
 HALF_WORD = np.uint64(32)
 S15, S16 = np.uint32(15), np.uint32(16)
 
@@ -52,8 +52,9 @@ def _sum_of_draws(values: FloatArray, n_values: int, mean: float, n_draws: int, 
     total = 0.0
     for draw in range(n_draws):
         bits = np.uint32(first + np.uint32(draw))
-        bits = np.uint32((bits ^ (bits >> S16)) * MIX)
+        bits = np.uint32((bits ^ (bits >> S16)) * MIX_1)
         bits = np.uint32((bits ^ (bits >> S15)) * factor)
+        bits = np.uint32((bits ^ (bits >> S16)) * MIX_2)
         bits = np.uint32(bits ^ (bits >> S16))
         place = np.int64((np.uint64(bits) * size) >> HALF_WORD)
         total += (values[place >> 1] - mean) * (1.0 - 2.0 * (place & 1))
@@ -164,7 +165,8 @@ class Pool(NamedTuple):
             if place >= self.size:
                 return
             self.values[place] = reward
-            # Taking a value out of running moments loses precision, and is rare: start them over.
+            # Taking a value out of running moments loses precision, so start them over. This happens size / n_seen of
+            # the time: often while the pool has just become full, ever more rarely after.
             self.moments[:] = 0.0
             self.atoms[:] = 0.0
             self.tally[1] = 0

@@ -5,8 +5,10 @@ one method that starts the work.
 """
 
 import math
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from typing import Any, ClassVar, Self
+
+import numpy as np
 
 REAL_LINE = (-math.inf, math.inf)
 UNIT_INTERVAL = (0.0, 1.0)
@@ -25,7 +27,11 @@ class Recipe:
 
     def describe(self) -> dict[str, Any]:
         """Return the name and all parameters, ready for JSON."""
-        return {"name": self.name, **{field.name: _plain(getattr(self, field.name)) for field in fields(self)}}
+        return {"name": self.name, **{field.name: _plain(self._value(field)) for field in fields(self)}}
+
+    def _value(self, field: Field[Any]) -> Any:
+        value = getattr(self, field.name)
+        return float(value) if field.type is float and isinstance(value, int) else value  # sigma=1 is sigma=1.0
 
     def changed(self, **parameters: Any) -> Self:
         """Return the same recipe with other parameters."""
@@ -35,7 +41,7 @@ class Recipe:
     def label(self) -> str:
         """Return the name with the parameters that are not at their defaults."""
         changed = [
-            f"{field.name}={_spelled(getattr(self, field.name))}"
+            f"{field.name}={_spelled(self._value(field))}"
             for field in fields(self)
             if field.default is MISSING or getattr(self, field.name) != field.default
         ]
@@ -47,7 +53,7 @@ def _plain(value: Any) -> Any:
         return value.describe()
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
-    return value
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _spelled(value: Any) -> str:
@@ -55,7 +61,7 @@ def _spelled(value: Any) -> str:
         return value.label
     if isinstance(value, tuple | list):
         return "[" + ", ".join(_spelled(item) for item in value) + "]"
-    return repr(value)
+    return repr(_plain(value))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import inspect
 import os
 import threading
 import time
+import zipfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -66,14 +67,16 @@ class Chunk:
 
 
 def _foreign_code(*recipes_and_states: Any) -> str:
-    """Return a digest of the files that define classes from outside this package."""
+    """Return a digest of the files that define classes from outside this package, and what they inherit from."""
     classes = {type(item) for item in recipes_and_states}.union(*map(tuple_classes, recipes_and_states))
+    bases = {base for cls in classes for base in cls.__mro__}
     code = hashlib.sha256()
-    for cls in sorted((cls for cls in classes if not is_ours(cls)), key=repr):
+    for cls in sorted((base for base in bases if not is_ours(base) and base is not object), key=repr):
         try:
             code.update(Path(inspect.getfile(cls)).read_bytes())
-        except (OSError, TypeError):  # typed in by hand: nobody can tell whether it has changed
-            code.update(os.urandom(16))
+        except (OSError, TypeError):
+            if cls.__module__ != "builtins":  # typed in by hand: nobody can tell whether it has changed
+                code.update(os.urandom(16))
     return code.hexdigest()
 
 
@@ -127,15 +130,15 @@ class Store:
 
     def find(self, key: str) -> Runs | None:
         """Return the chunk of this key, or None if it is not there."""
-        path = self.folder / f"{key}.npz"
-        if not path.exists():
+        try:
+            with np.load(self.folder / f"{key}.npz") as saved:
+                return Runs(saved["regret"], float(saved["cpu_seconds"]))
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):  # not there, or torn by a power cut
             return None
-        with np.load(path) as saved:
-            return Runs(saved["regret"], float(saved["cpu_seconds"]))
 
     def keep(self, key: str, runs: Runs) -> None:
         """Write a chunk."""
-        part = self.folder / f"{key}.{os.getpid()}.part"
+        part = self.folder / f"{key}.{os.getpid()}.{threading.get_ident()}.part"
         with part.open("wb") as file:
             np.savez(file, regret=runs.regret, cpu_seconds=np.array(runs.cpu_seconds))
         os.replace(part, self.folder / f"{key}.npz")
@@ -185,10 +188,11 @@ def run(
     def finish(chunk: Chunk) -> Runs:
         if store is None:
             return play_chunk(chunk, stop)
-        runs = store.find(chunk.key)
+        key = chunk.key
+        runs = store.find(key)
         if runs is None:
             runs = play_chunk(chunk, stop)
-            store.keep(chunk.key, runs)
+            store.keep(key, runs)
         return runs
 
     chunks = list(_chunks(experiments))

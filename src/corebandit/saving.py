@@ -17,6 +17,8 @@ def policy_from_json(description: dict[str, Any], given: Policy | None) -> Polic
         if given.describe() != description:
             raise ValueError(f"policy must be the one that was saved, {description}, not {given.describe()}")
         return given
+    if not isinstance(description, dict) or "name" not in description:
+        raise ValueError(f"the saved policy must be a table with a name, not {description!r}")
     name = description["name"]
     parameters = {key: value for key, value in description.items() if key != "name"}
     known = all_policies()
@@ -24,7 +26,10 @@ def policy_from_json(description: dict[str, Any], given: Policy | None) -> Polic
         raise ValueError(
             f"the saved policy {name!r} is not part of corebandit: load(path, policy={name}(...)) needs it"
         )
-    return known[name](**parameters)
+    try:
+        return known[name](**parameters)
+    except TypeError as error:
+        raise ValueError(f"the saved policy {name!r} does not fit this version: {error}") from error
 
 
 def arm_to_json(arm: Any) -> Any:
@@ -47,7 +52,8 @@ def array_to_json(array: Any) -> dict[str, Any]:
     return {"dtype": str(array.dtype), "shape": list(array.shape), "zlib": packed}
 
 
-def array_from_json(saved: dict[str, Any]) -> Any:
-    """Return the array that was saved."""
-    data = zlib.decompress(base64.b64decode(saved["zlib"]))
-    return np.frombuffer(data, dtype=saved["dtype"]).reshape(saved["shape"])
+def fill_from_json(array: Any, saved: dict[str, Any]) -> None:
+    """Fill `array` with the one that was saved, which must be of its kind."""
+    if [saved["dtype"], saved["shape"]] != [str(array.dtype), list(array.shape)]:
+        raise ValueError(f"an array of {saved['dtype']} {saved['shape']} should be {array.dtype} {list(array.shape)}")
+    array[...] = np.frombuffer(zlib.decompress(base64.b64decode(saved["zlib"])), array.dtype).reshape(array.shape)

@@ -1,6 +1,7 @@
 """Recipes by name: `CORe`, `CORe(alpha=0.4)`, `gaussian(sigma=0.2)`, `my_policies.py:Mine(c=2)`, or a table of a file.
 
-A spec is parsed, never executed: names, numbers, strings, lists and calls of known recipes, nothing else.
+A spec is parsed, not executed: names, numbers, strings, lists and calls of known recipes, nothing else. A file that it
+names is imported, as Python would.
 """
 
 import ast
@@ -12,6 +13,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from corebandit.experiment import digest
 from corebandit.policies import all_policies
 from corebandit.problems import LAWS, all_problems
 from corebandit.recipe import Policy, Problem, Recipe
@@ -83,19 +85,22 @@ def _class(what: str, name: str, known: Mapping[str, type[Any]], kind: type[Reci
 
 
 def _module(what: str, path: Path) -> Any:
-    """Import a user's file under its own name, once."""
-    name = path.stem
+    """Import a user's file, once, under a name that hides nobody else's."""
+    name = f"file_{path.stem}_{digest(str(path.resolve()))}"
     if not path.is_file():
         raise ValueError(f"there is no file {str(path)!r} to read the {what} from")
-    loaded = sys.modules.get(name)
-    if loaded is not None and Path(getattr(loaded, "__file__", None) or "").resolve() == path.resolve():
-        return loaded
+    if name in sys.modules:
+        return sys.modules[name]
     module_spec = importlib.util.spec_from_file_location(name, path)
     if module_spec is None or module_spec.loader is None:
         raise ValueError(f"{str(path)!r} is not a Python file")
     module = importlib.util.module_from_spec(module_spec)
     sys.modules[name] = module
-    module_spec.loader.exec_module(module)
+    try:
+        module_spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise ValueError(f"{str(path)!r} cannot be imported: {type(error).__name__}: {error}") from error
     return module
 
 
@@ -104,7 +109,11 @@ def _arguments(what: str, spec: str, text: str) -> tuple[tuple[Any, ...], dict[s
         call = ast.parse(f"recipe{text}", mode="eval").body
     except SyntaxError:
         call = None
-    if not isinstance(call, ast.Call) or any(keyword.arg is None for keyword in call.keywords):
+    if (
+        not isinstance(call, ast.Call)
+        or not isinstance(call.func, ast.Name)
+        or len({keyword.arg for keyword in call.keywords} - {None}) < len(call.keywords)
+    ):
         raise ValueError(f"a {what} is written as a name with parameters, such as CORe(alpha=0.4), not {spec!r}")
     positional = tuple(_parsed(spec, node) for node in call.args)
     return positional, {str(keyword.arg): _parsed(spec, keyword.value) for keyword in call.keywords}
@@ -121,8 +130,8 @@ def _parsed(spec: str, node: ast.expr) -> Any:
     try:
         return ast.literal_eval(node)
     except ValueError:
-        if isinstance(node, ast.Name):
-            return node.id  # a string without quotes, as a shell leaves it: sampler=exact
+        if isinstance(node, ast.Name):  # a string without quotes, as a shell leaves it: sampler=exact
+            return {"true": True, "false": False}.get(node.id, node.id)
         raise ValueError(f"cannot read the parameter {ast.unparse(node)!r} in {spec!r}") from None
 
 

@@ -19,7 +19,7 @@ def check_number(
     """Return `value` as a finite float within the bounds, or raise a ValueError that names it."""
     limits = {"above": above, "of at least": at_least, "below": below, "of at most": at_most}
     wanted = " and ".join(f"{word} {limit:g}" for word, limit in limits.items() if limit is not None)
-    is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    is_number = isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
     if not is_number or not (
         (above is None or value > above)
         and (at_least is None or value >= at_least)
@@ -30,11 +30,25 @@ def check_number(
     return float(value)
 
 
+def is_finite(value: Any) -> bool:
+    """Tell whether a number is a finite float; a whole number may be too large for one."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 def check_count(name: str, value: Any, *, at_least: int = 1) -> int:
     """Return `value` as an int of at least `at_least`, or raise a ValueError that names it."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
         raise ValueError(f"{name} must be a whole number of at least {at_least}, not {value!r}")
     return int(value)
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise a ValueError unless `value` is True or False."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be True or False, not {value!r}")
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:

@@ -5,8 +5,8 @@ from corebandit.paper.claims import FAILS, HOLDS, UNDECIDED, below, judged
 from corebandit.statistics import Interval
 
 
-def finding(low, high, bound=0.0):
-    return below(bound, Interval((low + high) / 2, low, high), problem="p", policy="a", measure="a - b")
+def finding(low, high, bound=0.0, n_runs=100):
+    return below(bound, Interval((low + high) / 2, low, high), n_runs, problem="p", policy="a", measure="a - b")
 
 
 @pytest.mark.parametrize(
@@ -14,6 +14,11 @@ def finding(low, high, bound=0.0):
 )
 def test_a_comparison_is_judged_by_where_its_interval_lies(low, high, verdict):
     assert finding(low, high).verdict == verdict
+
+
+def test_few_runs_decide_nothing():
+    assert finding(-2, -1, n_runs=9).verdict == UNDECIDED
+    assert finding(1, 2, n_runs=1).verdict == UNDECIDED
 
 
 def test_a_claim_holds_if_all_comparisons_do_and_fails_if_any_does():

@@ -92,13 +92,15 @@ Finals = dict[tuple[str, str], FloatArray]
 
 def _less(final: Finals, problem: str, policy: str, rival: str) -> Finding:
     interval = mean_interval(final[problem, policy] - final[problem, rival])
-    return below(0.0, interval, problem=problem, policy=policy, measure=f"{policy} - {rival}")
+    return below(
+        0.0, interval, final[problem, policy].size, problem=problem, policy=policy, measure=f"{policy} - {rival}"
+    )
 
 
 def _comparable(final: Finals, problem: str, core: str) -> Finding:
     best = min(RIVALS, key=lambda rival: final[problem, rival].mean())
     interval = ratio_interval(final[problem, core], final[problem, best])
-    return below(1.25, interval, problem=problem, policy=core, measure=f"{core} / {best}")
+    return below(1.25, interval, final[problem, core].size, problem=problem, policy=core, measure=f"{core} / {best}")
 
 
 FIGURE = Figure(

@@ -76,7 +76,7 @@ class CORe(Policy):
     warm_up
         4 is the paper's, 2 the authors' code's.
     sampler
-        "fast", whose cost does not grow with history, or "exact", one draw for each past reward.
+        "fast", whose cost hardly grows with history, or "exact", one draw for each past reward.
     pool_size
         Keep at most so many rewards, a uniform sample of all; None keeps every one.
 
@@ -94,10 +94,16 @@ class CORe(Policy):
         """Validate."""
         check_number("alpha", self.alpha, at_least=0)
         check_number("z", self.z, above=0, below=1)
+        if self.z - 1.0 - math.log(self.z) <= 0.0:
+            raise ValueError(f"z is so close to 1 that the warm-up would never end: {self.z!r}")
         check_number("warm_up", self.warm_up, at_least=0)
         check_choice("sampler", self.sampler, SAMPLERS)
         if self.pool_size is not None:
             check_count("pool_size", self.pool_size, at_least=2)
+
+    def warm_up_rounds(self, n_arms: int, horizon: int) -> int:
+        """Return how many rounds the warm-up lasts."""
+        return int(max(n_arms, self.warm_up / (self.z - 1.0 - math.log(self.z)) * math.log(horizon) + 1.0))
 
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> COReState:
         """Return a state that has seen nothing."""

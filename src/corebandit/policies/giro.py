@@ -18,7 +18,7 @@ from corebandit.history import History, new_history
 from corebandit.recipe import REAL_LINE, UNIT_INTERVAL, Policy
 from corebandit.state import FloatArray, IntArray
 from corebandit.stream import Stream
-from corebandit.validate import check_number
+from corebandit.validate import check_flag, check_number
 
 
 @allocating_nothing
@@ -82,6 +82,7 @@ class Giro(Policy):
 
     def __post_init__(self) -> None:
         """Validate."""
+        check_flag("any_reward", self.any_reward)
         check_number("a", self.a, above=0)
 
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> GiroState:

@@ -20,7 +20,7 @@ from corebandit.recipe import REAL_LINE, Policy
 from corebandit.samplers import standard_exponential
 from corebandit.state import FloatArray, IntArray
 from corebandit.stream import Stream
-from corebandit.validate import check_number
+from corebandit.validate import check_flag, check_number
 from corebandit.words import Words
 
 N_ATOMS = 16
@@ -97,6 +97,7 @@ class NPTS(Policy):
 
     def __post_init__(self) -> None:
         """Validate."""
+        check_flag("any_reward", self.any_reward)
         check_number("upper", self.upper)
 
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> NPTSState:

@@ -19,7 +19,7 @@ from corebandit.compiled import allocating_nothing
 from corebandit.recipe import REAL_LINE, UNIT_INTERVAL, Policy
 from corebandit.state import FloatArray
 from corebandit.stream import Stream
-from corebandit.validate import check_choice, check_number
+from corebandit.validate import check_choice, check_flag, check_number
 
 PSEUDO_REWARDS = ("bernoulli", "gaussian")
 JUST_BELOW_ONE = 1.0 - 1e-12
@@ -81,6 +81,7 @@ class PHE(Policy):
 
     def __post_init__(self) -> None:
         """Validate."""
+        check_flag("any_reward", self.any_reward)
         check_number("a", self.a, above=0)
         check_choice("pseudo", self.pseudo, PSEUDO_REWARDS)
         check_number("sigma", self.sigma, above=0)

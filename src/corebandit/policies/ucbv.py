@@ -18,7 +18,7 @@ from corebandit.compiled import allocating_nothing
 from corebandit.recipe import REAL_LINE, Policy
 from corebandit.state import FloatArray
 from corebandit.stream import Stream
-from corebandit.validate import check_choice, check_number
+from corebandit.validate import check_choice, check_flag, check_number
 
 EXPLORATIONS = ("horizon", "anytime")
 
@@ -83,6 +83,7 @@ class UCBV(Policy):
 
     def __post_init__(self) -> None:
         """Validate."""
+        check_flag("any_reward", self.any_reward)
         check_choice("exploration", self.exploration, EXPLORATIONS)
         check_number("zeta", self.zeta, above=0)
         check_number("c", self.c, at_least=0)

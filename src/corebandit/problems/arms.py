@@ -250,12 +250,12 @@ class FixedArms(Problem):
 
     def __post_init__(self) -> None:
         """Validate, and freeze the list."""
+        object.__setattr__(self, "laws", tuple(self.laws))
         for law in self.laws:
             if not isinstance(law, Law):
                 raise ValueError(f"laws must be a list of laws such as Bernoulli(0.3) or Gaussian(0.5), not {law!r}")
         if not self.laws:
             raise ValueError("laws must name at least one arm, not none")
-        object.__setattr__(self, "laws", tuple(self.laws))
 
     def draw(self, rng: Stream | None) -> Arms:
         """Return the arms; nothing about them is random."""
