@@ -521,7 +521,7 @@ def test_a_full_pool_forgets_that_there_were_many_values_once_it_keeps_few() -> 
     pool, rng = new_pool(1, pool_size=20), stream(12, "forget")
     add_all(pool, np.arange(20.0), rng)
     assert pool.tally[1] == N_ATOMS + 1
-    for n_more in (30, 20_000):
+    for n_more in (30, 100):
         add_all(pool, np.zeros(n_more), rng)
         fresh = pool_of(pool.values)
         assert pool.tally[1] == fresh.tally[1]

@@ -76,8 +76,8 @@ def _keep_on_disk(dispatcher: Any) -> None:
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
     if config.DISABLE_JIT:
-        # Integers wrap around in compiled code; without this NumPy would warn that they do.
-        return np.errstate(over="ignore")(function)
+        # In compiled code integers wrap around and inf * 0 is NaN without a word; NumPy would warn of both.
+        return np.errstate(over="ignore", invalid="ignore")(function)
     # A function compiled from inside another inherits its options where it sets none, so machine code would depend on
     # who called first: set them all.
     return numba.njit(nogil=True, **{"forceinline": False, "fastmath": False, "_nrt": True, **options})(function)
