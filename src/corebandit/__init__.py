@@ -7,42 +7,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from corebandit.agent import Agent, Decision
-    from corebandit.checks import CheckFailed, check_policy, check_problem
-    from corebandit.compiled import allocating_nothing
-    from corebandit.experiment import Experiment
+    from corebandit.agent import Agent as Agent, Decision as Decision
+    from corebandit.checks import (
+        CheckFailed as CheckFailed,
+        check_policy as check_policy,
+        check_problem as check_problem,
+    )
+    from corebandit.compiled import allocating_nothing as allocating_nothing
+    from corebandit.experiment import Experiment as Experiment
     from corebandit.policies import (
-        KLUCB,
-        NPTS,
-        PHE,
-        SSMC,
-        UCB1,
-        UCBV,
-        BernoulliTS,
-        CORe,
-        EpsilonGreedy,
-        GaussianTS,
-        Giro,
-        MultinomialTS,
-        UniformRandom,
+        KLUCB as KLUCB,
+        NPTS as NPTS,
+        PHE as PHE,
+        SSMC as SSMC,
+        UCB1 as UCB1,
+        UCBV as UCBV,
+        BernoulliTS as BernoulliTS,
+        CORe as CORe,
+        EpsilonGreedy as EpsilonGreedy,
+        GaussianTS as GaussianTS,
+        Giro as Giro,
+        MultinomialTS as MultinomialTS,
+        UniformRandom as UniformRandom,
     )
     from corebandit.problems import (
-        Bernoulli,
-        BernoulliBandit,
-        Beta,
-        BetaBandit,
-        Exponential,
-        FixedArms,
-        Gaussian,
-        GaussianBandit,
-        Given,
-        MixedBandit,
-        Uniform,
+        Bernoulli as Bernoulli,
+        BernoulliBandit as BernoulliBandit,
+        Beta as Beta,
+        BetaBandit as BetaBandit,
+        Exponential as Exponential,
+        FixedArms as FixedArms,
+        Gaussian as Gaussian,
+        GaussianBandit as GaussianBandit,
+        Given as Given,
+        MixedBandit as MixedBandit,
+        Uniform as Uniform,
     )
-    from corebandit.recipe import Policy, Problem
-    from corebandit.result import Result
-    from corebandit.runner import run
-    from corebandit.stream import Stream
+    from corebandit.recipe import Policy as Policy, Problem as Problem
+    from corebandit.result import Result as Result
+    from corebandit.runner import run as run
+    from corebandit.stream import Stream as Stream
 
 __version__ = "0.1.0"
 
