@@ -22,6 +22,7 @@ from corebandit.samplers import (
     NORMAL_ENDS,
     NORMAL_HEIGHTS,
     _exponential_outside,
+    _is_below_ratio,
     _normal_outside,
     _stirling_error,
     heads,
@@ -421,7 +422,7 @@ def test_integers_are_equally_likely(high: int) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("p", [0.0, 1e-7, 0.001, 0.05, 0.3, 0.5, 0.7, 0.999, 1.0])
-@pytest.mark.parametrize("n", [0, 1, 5, 63, 64, 65, 128, 129, 1000, 1024, 1025, 10_000, 10_000_000])
+@pytest.mark.parametrize("n", [0, 1, 5, 63, 64, 65, 127, 128, 129, 1000, 2047, 2048, 2049, 10_000, 10_000_000])
 def test_binomial_follows_its_law(n: int, p: float) -> None:
     draws = np.zeros(N_DRAWS, np.int64)
     fill_binomials(stream(12, "binomial", n, str(p)), n, p, draws)
@@ -448,7 +449,7 @@ def test_binomial_follows_its_law_on_both_sides_of_a_mean_of_10(n: int, p: float
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 1024, 5000])
+@pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 127, 128, 129, 2047, 2048, 2049, 5000])
 def test_heads_are_those_of_fair_coins(n: int) -> None:
     draws = np.zeros(N_DRAWS, np.int64)
     fill_heads(stream(16, "heads", n), n, draws)
@@ -456,6 +457,19 @@ def test_heads_are_those_of_fair_coins(n: int) -> None:
     assert draws.max() <= n
     assert_counts_follow(draws, stats.binom(n, 0.5))
     assert_mean_and_variance(draws, n / 2.0, n / 4.0, -2.0 / max(n, 1))
+
+
+@pytest.mark.parametrize(
+    ("n", "p"), [(129, 0.08), (129, 0.5), (1_000, 0.0165), (2_000, 0.4), (10**6, 1.65e-5), (10**6, 0.3)]
+)
+def test_rejection_compares_with_the_exact_ratio_of_probabilities(n: int, p: float) -> None:
+    # Far out, for instance no success where 16.5 are expected, the normal law must not decide.
+    law, mode = stats.binom(n, p), math.floor((n + 1) * p)
+    counts = np.arange(int(law.ppf(1e-9)), int(law.isf(1e-9)) + 1)
+    for k in np.unique(np.append(counts[:: max(1, counts.size // 300)], max(mode - 16, 0))).tolist():
+        ratio = math.exp(law.logpmf(k) - law.logpmf(mode))
+        for share in (0.5, 1.0 - 1e-7, 1.0 + 1e-7, 2.0):
+            assert _is_below_ratio(share * ratio, n, p, k) == (share < 1.0)
 
 
 def test_stirling_error_is_what_stirlings_formula_lacks() -> None:
@@ -564,7 +578,7 @@ def sample_of_everything(seed: int) -> list[str]:
 
     draw(fill_uniforms)
     draw(fill_integers, 1000, dtype=np.int64)
-    for n in (1, 63, 64, 65):
+    for n in (1, 63, 64, 65, 2048, 2049):
         draw(fill_heads, n, dtype=np.int64)
     for _ in range(10):
         draw(fill_normals)
@@ -573,7 +587,7 @@ def sample_of_everything(seed: int) -> list[str]:
         draw(fill_gammas, shape)
     for a, b in BETAS:
         draw(fill_betas, a, b)
-    for n in (1, 5, 63, 64, 65, 128, 129, 1000, 1024, 1025, 10_000, 10_000_000):
+    for n in (1, 5, 63, 64, 65, 128, 129, 1000, 2048, 2049, 10_000, 10_000_000):
         for p in (0.0, 1e-7, 0.001, 0.05, 0.3, 0.5, 0.7, 0.999, 1.0):
             draw(fill_binomials, n, p, dtype=np.int64)
     for mean in (0.1, 3.0, 9.99, 10.0, 50.0, 1e4):

@@ -138,7 +138,7 @@ def _log_gamma_draw(words: Words, shape: float) -> float:
             return math.log(d * v) + math.log(positive_uniform(words)) / shape
 
 
-@kernel
+@inlined
 def beta(words: Words, a: float, b: float) -> float:
     """Draw from the beta law."""
     if a >= 1.0 and b >= 1.0:
@@ -214,49 +214,69 @@ def _rare_successes(words: Words, n: int, p: float) -> int:
 
 
 @kernel
-def _many_successes(words: Words, n: int, p: float) -> int:
-    """Count successes by transformed rejection with a squeeze (BTRD): for p up to 1/2 and n p of at least 10."""
+def _is_below_ratio(v: float, n: int, p: float, k: int) -> bool:
+    """Tell whether v > 0 is at most the ratio of the binomial probabilities of k and of the mode."""
     variance = n * p * (1.0 - p)
     odds = p / (1.0 - p)
-    spread = math.sqrt(variance)
+    mode = math.floor((n + 1) * p)
+    distance = abs(k - mode)
+    if distance <= 15:  # factor by factor
+        ratio = 1.0
+        for i in range(min(k, mode) + 1, max(k, mode) + 1):
+            ratio *= odds * (n - i + 1) / i
+        return v <= ratio if k > mode else v * ratio <= 1.0
+    log_v = math.log(v)
+    if distance < 0.5 * variance:  # the normal law's ratio is near enough to decide most cases (not so further out)
+        normal = -0.5 * distance * distance / variance
+        error = distance / variance * (((distance / 3.0 + 0.625) * distance + 1.0 / 6.0) / variance + 0.5)
+        if abs(log_v - normal) > error:
+            return log_v < normal
+    return log_v <= (
+        (mode + 0.5) * math.log((mode + 1.0) / (odds * (n - mode + 1.0)))
+        + (n + 1.0) * math.log((n - mode + 1.0) / (n - k + 1.0))
+        + (k + 0.5) * math.log(odds * (n - k + 1.0) / (k + 1.0))
+        + (_stirling_error(mode) + _stirling_error(n - mode) - _stirling_error(k) - _stirling_error(n - k))
+    )
+
+
+@kernel
+def _many_successes(words: Words, n: int, p: float) -> int:
+    """Count successes by transformed rejection with a squeeze (BTRD): for p up to 1/2 and n p of at least 10."""
+    spread = math.sqrt(n * p * (1.0 - p))
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * p
-    middle = n * p + 0.5
-    inner = 0.92 - 4.2 / b
-    mode = math.floor((n + 1) * p)
     while True:
         v = uniform(words)
         u = uniform(words) - 0.5
         near = 0.5 - abs(u)
-        if near >= 0.07 and v <= inner:
-            return int((2.0 * a / near + b) * u + middle)
-        k = math.floor((2.0 * a / near + b) * u + middle) if near > 0.0 else -1.0
-        if k < 0 or k > n or v == 0.0:
+        if near == 0.0:
             continue
+        k = math.floor((2.0 * a / near + b) * u + (n * p + 0.5))
+        if near >= 0.07 and (0.92 - v) * b >= 4.2:  # most draws end here, after one square root and one division
+            return k
         v *= (2.83 + 5.1 / b) * spread / (a / (near * near) + b)
-        distance = abs(k - mode)
-        if distance <= 15:  # the ratio of the probabilities of k and of the mode, factor by factor
-            ratio, low, high = 1.0, int(min(k, mode)), int(max(k, mode))
-            for i in range(low + 1, high + 1):
-                ratio *= odds * (n - i + 1) / i
-            if (v <= ratio) if k > mode else (v * ratio <= 1.0):
-                return int(k)
-            continue
-        log_v = math.log(v)
-        rho = distance / variance * (((distance / 3.0 + 0.625) * distance + 1.0 / 6.0) / variance + 0.5)
-        normal = -distance * distance / (2.0 * variance)
-        if log_v < normal - rho:
-            return int(k)
-        if log_v > normal + rho:
-            continue
-        ratio = (
-            (mode + 0.5) * math.log((mode + 1.0) / (odds * (n - mode + 1.0)))
-            + (n + 1.0) * math.log((n - mode + 1.0) / (n - k + 1.0))
-            + (k + 0.5) * math.log(odds * (n - k + 1.0) / (k + 1.0))
-            + (_stirling_error(mode) + _stirling_error(n - mode) - _stirling_error(k) - _stirling_error(n - k))
-        )
-        if log_v <= ratio:
-            return int(k)
+        if 0 <= k <= n and v > 0.0 and _is_below_ratio(v, n, p, k):
+            return k
+
+
+@kernel
+def _many_heads(words: Words, n: int) -> int:
+    """Count the heads of more than 64 fair coins, word by word while that is faster than rejection."""
+    if n > 32 * WORD_SIZE:
+        return _many_successes(words, n, 0.5)
+    total = 0
+    while n > WORD_SIZE:
+        total += count_ones(next_word(words))
+        n -= WORD_SIZE
+    return total + count_ones(next_word(words) & first_lanes(n))
+
+
+@inlined
+def heads(words: Words, n: int) -> int:
+    """Count the heads of n fair coins: a binomial with p = 1/2, from one word up to 64 coins."""
+    if n > WORD_SIZE:
+        return _many_heads(words, n)
+    return count_ones(next_word(words) & first_lanes(n)) if n > 0 else 0
 
 
 @kernel
@@ -266,19 +286,13 @@ def binomial(words: Words, n: int, p: float) -> int:
         return 0
     if p >= 1.0:
         return n
-    if n <= (16 * WORD_SIZE if p == 0.5 else 2 * WORD_SIZE):  # a block costs one word for p = 1/2, about 7 otherwise
+    if p == 0.5:
+        return heads(words, n)
+    if n <= 2 * WORD_SIZE:  # a block of 64 trials takes about 7 words
         return _few_trials(words, n, p)
     if p > 0.5:
         return n - binomial_up_to_half(words, n, 1.0 - p)
     return binomial_up_to_half(words, n, p)
-
-
-@inlined
-def heads(words: Words, n: int) -> int:
-    """Count the heads of n fair coins: a binomial with p = 1/2, from one word up to 64 coins."""
-    if n > WORD_SIZE:
-        return binomial(words, n, 0.5)
-    return count_ones(next_word(words) >> np.uint64(WORD_SIZE - n)) if n > 0 else 0
 
 
 @inlined

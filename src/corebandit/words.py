@@ -49,4 +49,4 @@ def count_ones(word: np.uint64) -> int:
     word = word - ((word >> ONE) & ODD_BITS)
     word = (word & PAIR_BITS) + ((word >> U2) & PAIR_BITS)
     word = (word + (word >> U4)) & NIBBLE_BITS
-    return int((word * BYTE_ONES) >> U56)
+    return int(np.int64((word * BYTE_ONES) >> U56))  # signed, or sums with it would become floats

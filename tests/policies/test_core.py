@@ -114,6 +114,14 @@ def test_one_reward_is_perturbed_by_one_value_of_the_mirrored_pool(sampler):
     assert stats.chisquare(seen).pvalue > 1e-3
 
 
+def test_a_plain_pool_adds_the_rewards_themselves():
+    plain = CORe(alpha=0.5, warm_up=0.0, sampler="exact", pool="plain")
+    scores = many_scores(after(plain, [[3.0], [6.0, 0.0]]), 8000)[:, 0]
+    values, seen = np.unique(scores, return_counts=True)
+    assert list(values) == [3.0, 4.5, 6.0]  # 3 + 0.5 {0, 3, 6}
+    assert stats.chisquare(seen).pvalue > 1e-3
+
+
 def test_fast_and_exact_scores_have_the_same_law():
     noise = np.random.default_rng(5)
     rewards = [list(noise.exponential(size=n)) for n in (5, 40, 120)]
@@ -171,6 +179,8 @@ def test_any_real_rewards_are_welcome():
         ({"z": 0.0}, "z must be a number above 0 and below 1, not 0.0"),
         ({"warm_up": -1.0}, "warm_up must be a number of at least 0, not -1.0"),
         ({"sampler": "slow"}, "sampler must be 'fast' or 'exact', not 'slow'"),
+        ({"sampler": "exact", "pool": "raw"}, "pool must be 'mirrored' or 'plain', not 'raw'"),
+        ({"pool": "plain"}, "pool='plain' needs sampler='exact', not 'fast'"),
         ({"pool_size": 1}, "pool_size must be a whole number of at least 2, not 1"),
     ],
 )

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from corebandit.agent import Agent
 from corebandit.policies import SSMC
 from corebandit.recipe import REAL_LINE
 from corebandit.stream import stream
@@ -49,8 +50,12 @@ def test_every_round_is_the_one_a_plain_recomputation_gives(window, pay, disobed
     for _ in range(n_samples):
         state.score(rng, scores)
         assert [score == 1.0 for score in scores] == [arm in queue for arm in range(n_arms)]
-        if leader >= 0:
-            assert scores[leader] == (1.0 if leader in queue else 0.5)
+        others = [arm for arm in range(n_arms) if arm not in queue and arm != leader]
+        if leader >= 0 and leader not in queue:
+            assert scores[leader] == 0.5
+        assert all(0.0 <= scores[arm] < 0.5 for arm in others)
+        by_rewards = sorted(others, key=lambda arm: len(rewards[arm]))
+        assert by_rewards == sorted(by_rewards, key=lambda arm: scores[arm])
         arm = int(noise.integers(n_arms)) if noise.random() < disobedience else int(np.argmax(scores))
         reward = pay(noise) + 0.1 * arm * (pay is normals)
         rewards[arm].append(reward)
@@ -76,6 +81,21 @@ def test_forms_differ_where_an_old_window_was_low():
         state.update(1, 0.5, rng)  # total 1.0: above the leader's first two rewards, below its last two
         queued[window] = bool(state.queue[1])
     assert queued == {"min": True, "last": False}
+
+
+@pytest.mark.parametrize("window", ["min", "last"])
+def test_when_the_leader_retires_the_next_best_takes_its_place(window):
+    means, noise = {"best": 0.9, "good": 0.6, "bad": 0.1, "worse": 0.0}, np.random.default_rng(6)
+    agent = Agent(SSMC(window), arms=list(means), seed=7)
+    chosen = []
+    for n_told in range(900):
+        if n_told == 600:
+            agent.retire_arm("best")
+        decision = agent.ask()
+        chosen.append(decision.arm)
+        agent.tell(decision, means[decision.arm] + 0.3 * noise.standard_normal())
+    assert max(means, key=chosen[:600].count) == "best"
+    assert chosen[600:].count("good") > 285
 
 
 def test_first_each_arm_is_sampled_once():

@@ -11,18 +11,18 @@ nothing. The warm-up pulls the arm with the fewest pulls, so every arm once befo
 random instead of by index. Without a horizon the current round takes its place (*anytime*).
 """
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled import allocating_nothing
-from corebandit.pool import SAMPLERS, Pool, new_pool
+from corebandit.pool import Pool, check_form, new_pool
 from corebandit.recipe import Policy
 from corebandit.state import FloatArray
 from corebandit.stream import Stream
-from corebandit.validate import check_choice, check_count, check_number
+from corebandit.validate import check_count, check_number
+from corebandit.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log
 
 
 @allocating_nothing
@@ -37,10 +37,8 @@ class COReState(NamedTuple):
     log_horizon: float  # negative: not known
 
     def is_warming_up(self) -> bool:
-        """Tell whether the coming round belongs to the warm-up (Algorithm 1, line 2)."""
-        current_round = self.pool.tally[0] + 1
-        log_horizon = self.log_horizon if self.log_horizon >= 0.0 else math.log(current_round)
-        return bool(current_round <= max(self.counts.size, self.warm_up * log_horizon + 1.0))
+        """Tell whether the coming round belongs to the warm-up."""
+        return is_warming_up(self.pool.tally[0] + 1, self.counts.size, self.warm_up, self.log_horizon)
 
     def score(self, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the mean perturbed reward of each arm."""
@@ -79,6 +77,9 @@ class CORe(Policy):
         "fast", whose cost hardly grows with history, or "exact", one draw for each past reward.
     pool_size
         Keep at most so many rewards, a uniform sample of all; None keeps every one.
+    pool
+        "mirrored", the paper's, or "plain", which draws the rewards themselves, neither centred nor mirrored: to study
+        what those do. It needs `sampler="exact"`.
 
     >>> CORe(alpha=0.4).label
     'CORe(alpha=0.4)'
@@ -89,29 +90,27 @@ class CORe(Policy):
     warm_up: float = 4.0
     sampler: str = "fast"
     pool_size: int | None = None
+    pool: str = "mirrored"
 
     def __post_init__(self) -> None:
         """Validate."""
         check_number("alpha", self.alpha, at_least=0)
-        check_number("z", self.z, above=0, below=1)
-        if self.z - 1.0 - math.log(self.z) <= 0.0:
-            raise ValueError(f"z is so close to 1 that the warm-up would never end: {self.z!r}")
-        check_number("warm_up", self.warm_up, at_least=0)
-        check_choice("sampler", self.sampler, SAMPLERS)
+        check_warm_up(self.z, self.warm_up)
+        check_form(self.sampler, self.pool)
         if self.pool_size is not None:
             check_count("pool_size", self.pool_size, at_least=2)
 
     def warm_up_rounds(self, n_arms: int, horizon: int) -> int:
         """Return how many rounds the warm-up lasts."""
-        return int(max(n_arms, self.warm_up / (self.z - 1.0 - math.log(self.z)) * math.log(horizon) + 1.0))
+        return int(max(n_arms, rounds_per_log(self.z, self.warm_up) * known_log(horizon) + 1.0))
 
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> COReState:
         """Return a state that has seen nothing."""
         return COReState(
             counts=np.zeros(n_arms),
             sums=np.zeros(n_arms),
-            pool=new_pool(capacity, self.sampler, self.pool_size),
+            pool=new_pool(capacity, self.sampler, self.pool_size, self.pool),
             alpha=float(self.alpha),
-            warm_up=self.warm_up / (self.z - 1.0 - math.log(self.z)),
-            log_horizon=-1.0 if horizon is None else math.log(horizon),
+            warm_up=rounds_per_log(self.z, self.warm_up),
+            log_horizon=known_log(horizon),
         )

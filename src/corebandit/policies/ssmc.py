@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.compiled import allocating_nothing
+from corebandit.compiled import allocating_nothing, inlined
 from corebandit.history import History, new_history
 from corebandit.recipe import Policy
 from corebandit.state import FloatArray, IntArray
@@ -26,6 +26,18 @@ from corebandit.stream import Stream
 from corebandit.validate import check_choice
 
 WINDOWS = ("min", "last")
+
+
+@inlined
+def _total(totals: History, arm: int, n: int) -> float:
+    """Return the sum of the arm's first `n` rewards, each less the origin."""
+    return totals.value(arm, n - 1) if n > 0 else 0.0
+
+
+@inlined
+def _window(totals: History, arm: int, start: int, length: int) -> float:
+    """Return the sum of `length` consecutive rewards of the arm."""
+    return _total(totals, arm, start + length) - _total(totals, arm, start)
 
 
 @allocating_nothing
@@ -40,23 +52,28 @@ class SSMCState(NamedTuple):
     last_only: bool
 
     def score(self, rng: Stream, scores: FloatArray) -> None:
-        """Fill `scores` with 1 for the arms in the queue, 0.5 for the leader, 0 for the rest."""
+        """Fill `scores` with 1 for the arms in the queue, 0.5 for the leader, less for the rest, by their rewards.
+
+        Thus if neither the leader nor an arm in the queue is on offer, the arm with the most rewards stands in.
+        """
+        n, leader = self.totals.counts, self.leader[0]
+        unit = 0.5 / (n[leader] + 1.0) if leader >= 0 else 0.0  # no arm has more rewards than the leader
         for arm in range(scores.size):
-            scores[arm] = 1.0 if self.queue[arm] == 1 else 0.0
-        if self.leader[0] >= 0:
-            scores[self.leader[0]] = max(0.5, scores[self.leader[0]])
+            scores[arm] = 1.0 if self.queue[arm] == 1 else unit * n[arm]
+        if leader >= 0:
+            scores[leader] = max(0.5, scores[leader])
 
     def update(self, arm: int, reward: float, rng: Stream) -> None:
         """Learn from one reward; begin a new round when this one is done, or was not followed."""
         n = self.totals.counts
         if n.sum() == 0:
             self.origin[0] = reward
-        self.totals.append(arm, self.total(arm, n[arm]) + (reward - self.origin[0]))
+        self.totals.append(arm, _total(self.totals, arm, n[arm]) + (reward - self.origin[0]))
         leader = self.leader[0]
         if arm == leader:
             for other in range(n.size):
                 if n[other] <= n[leader]:
-                    newest = self.window(n[leader] - n[other], n[other])
+                    newest = _window(self.totals, leader, n[leader] - n[other], n[other])
                     self.lowest[other] = newest if self.last_only else min(self.lowest[other], newest)
         elif leader >= 0:
             self.search(arm)
@@ -65,20 +82,13 @@ class SSMCState(NamedTuple):
         if not was_expected or self.queue.sum() == 0:
             self.begin_round(rng)
 
-    def total(self, arm: int, n: int) -> float:
-        """Return the sum of the arm's first `n` rewards, each less the origin."""
-        return 0.0 if n == 0 else self.totals.value(arm, n - 1)
-
-    def window(self, start: int, length: int) -> float:
-        """Return the sum of `length` consecutive rewards of the leader."""
-        return self.total(self.leader[0], start + length) - self.total(self.leader[0], start)
-
     def search(self, arm: int) -> None:
         """Find the lowest window of the leader for this arm, infinite if the leader has too few rewards."""
-        last = self.totals.counts[self.leader[0]] - self.totals.counts[arm]
-        self.lowest[arm] = np.inf
+        leader, length, lowest = self.leader[0], self.totals.counts[arm], np.inf
+        last = self.totals.counts[leader] - length
         for start in range(max(last, 0) if self.last_only else 0, last + 1):
-            self.lowest[arm] = min(self.lowest[arm], self.window(start, self.totals.counts[arm]))
+            lowest = min(lowest, _window(self.totals, leader, start, length))
+        self.lowest[arm] = lowest
 
     def begin_round(self, rng: Stream) -> None:
         """Find the leader and queue its challengers."""
@@ -90,14 +100,14 @@ class SSMCState(NamedTuple):
                 self.search(arm)
         few = math.sqrt(math.log(n.sum()))
         for arm in range(n.size):
-            is_strong = n[arm] < few or self.total(arm, n[arm]) >= self.lowest[arm]
+            is_strong = n[arm] < few or _total(self.totals, arm, n[arm]) >= self.lowest[arm]
             self.queue[arm] = 1 if n[arm] == 0 or (n[arm] < n[leader] and is_strong) else 0
 
     def find_leader(self, rng: Stream) -> int:
         """Return the arm with the most rewards; ties: the larger mean, then the previous leader, then any."""
         n, leader, n_tied = self.totals.counts, 0, 1
         for arm in range(1, n.size):
-            lead = self.total(arm, n[arm]) - self.total(leader, n[leader])
+            lead = _total(self.totals, arm, n[arm]) - _total(self.totals, leader, n[leader])
             if n[arm] > n[leader] or (n[arm] == n[leader] and lead > 0.0):
                 leader, n_tied = arm, 1
             elif n[arm] == n[leader] and lead == 0.0:
