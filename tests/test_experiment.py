@@ -1,11 +1,14 @@
 import json
 import math
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import corebandit as cb
+from corebandit.policies import LinCORe
+from corebandit.problems import ContextualBandit, FixedLinear, LinearBandit
 
 
 class TwoArms(NamedTuple):
@@ -99,3 +102,72 @@ def test_checkpoints_end_at_the_horizon():
 def test_a_warm_up_that_never_ends_is_announced():
     with pytest.warns(UserWarning, match="CORe spends all 150 rounds on its warm-up, which would take 181"):
         cb.Experiment(cb.BernoulliBandit(), [cb.CORe()], horizon=150)
+
+
+@pytest.mark.parametrize("problem", [LinearBandit(), ContextualBandit(n_arms=5), FixedLinear(np.eye(2), [0.1, 0.2])])
+def test_a_policy_for_arms_is_refused_where_features_are_offered(problem):
+    with pytest.raises(ValueError, match=r"^CORe takes no features, but .* offers them: choose a policy .* LinCORe$"):
+        cb.Experiment(problem, [LinCORe(), cb.CORe()])
+
+
+def test_a_policy_that_chooses_by_features_is_refused_where_none_are_offered():
+    sentence = (
+        "^LinCORe chooses by features, but {} offers none: choose a problem that does, such as linear, or a policy "
+    )
+    for problem, name in ((cb.BernoulliBandit(), "bernoulli"), (TwoArms(np.array([0.0, 1.0])), "TwoArms")):
+        with pytest.raises(ValueError, match=sentence.format(name)):
+            cb.Experiment(problem, [cb.CORe(), LinCORe()])
+
+
+class Slope(NamedTuple):
+    """Arms of the user's own that offer features: two slopes that take turns to be the better one."""
+
+    theta: np.ndarray
+
+    @property
+    def n_arms(self):
+        return 2
+
+    @property
+    def n_features(self):
+        return 2
+
+    def offer(self, current_round, rng, features):
+        features[0, 0], features[0, 1] = 1.0, rng.random()
+        features[1, 0], features[1, 1] = rng.random(), 1.0
+        return True
+
+    def pull(self, arm, x, rng):
+        return self.mean(arm, x) + 0.1 * rng.standard_normal()
+
+    def mean(self, arm, x):
+        return x[0] * self.theta[0] + x[1] * self.theta[1]
+
+
+def test_features_of_the_users_own_are_played():
+    problem = Slope(np.array([1.0, 0.9]))
+    policies = {"learns": LinCORe(warm_up=0.5), "warms up": LinCORe(warm_up=1e6)}
+    result = cb.run(cb.Experiment(problem, policies, horizon=400, runs=4))
+    assert result.frame["problem"].unique().to_list() == ["Slope"]
+    assert result.regret("learns")[:, -1].max() < 0.5 * result.regret("warms up")[:, -1].min()
+    with pytest.raises(ValueError, match="CORe takes no features, but Slope offers them"):
+        cb.Experiment(problem, [cb.CORe()])
+
+
+def test_a_problem_that_offers_features_must_say_how_many():
+    class Incomplete(NamedTuple):
+        n_arms: int
+
+        def offer(self, current_round, rng, features):
+            return True
+
+    with pytest.raises(ValueError, match="it lacks pull, mean, n_features"):
+        cb.Experiment(Incomplete(2), [LinCORe()])
+
+
+def test_the_warm_up_of_a_policy_with_features_is_announced_by_the_number_of_features():
+    with pytest.warns(UserWarning, match="warm_up=0.0.* spends all 10 rounds on its warm-up, which would take 10"):
+        cb.Experiment(LinearBandit(), [LinCORe(warm_up=0.0)], horizon=10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cb.Experiment(LinearBandit(), [LinCORe(warm_up=0.0)], horizon=11)

@@ -170,7 +170,7 @@ def test_bad_arguments_are_named(tmp_path):
         cb.run(small(), jobs=0)
     with pytest.raises(ValueError, match="at least one experiment"):
         cb.run([])
-    with pytest.raises(ValueError, match="two experiments are called 'comparison' on the problem bernoulli"):
+    with pytest.raises(ValueError, match="two experiments called 'comparison' have CORe on the problem bernoulli"):
         cb.run([small(), small(seed=9)])
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="cannot write results to"):

@@ -41,9 +41,15 @@ def test_every_label_is_a_spec_of_itself():
         cb.GaussianBandit(sigma=0.2),
         cb.MixedBandit(n_arms=3),
         cb.FixedArms([cb.Uniform(), cb.Beta(1, 2)]),
+        cb.LinearBandit(rewards="gaussian", sigma=0.2),
+        cb.ContextualBandit(n_arms=3, rewards="beta"),
+        cb.FixedLinear([[1.0, 0.0], [0.5, 0.5]], theta=[0.2, 0.4]),
     ):
         assert problem_from(problem.label) == problem
-    assert set(all_problems()) == {"bernoulli", "beta", "gaussian", "mixed", "arms"}
+    assert set(all_problems()) == {
+        *("bernoulli", "beta", "gaussian", "mixed", "arms"),
+        *("linear", "contextual", "fixed_linear"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -55,7 +61,7 @@ def test_every_label_is_a_spec_of_itself():
         ("CORe(alpha=-1)", "alpha must be a number of at least 0, not -1"),
         ("CORe(z=1)", "z must be a number above 0 and below 1, not 1"),
         ("CORe(alpha='x')", "alpha must be a number of at least 0, not 'x'"),
-        ("CORe(0.1,0.1,1,'fast',None,7)", r"CORe takes \(alpha, z, warm_up, sampler, pool_size\)"),
+        ("CORe(0.1,0.1,1,'fast',None,'plain',7)", r"CORe takes \(alpha, z, warm_up, sampler, pool_size, pool\)"),
         ("CORe(alpha=0.4", "is written as a name with parameters"),
         ("CORe(alpha=__import__('os'))", "unknown law '__import__'"),
         ("CORe(alpha=1+1j*x)", "cannot read the parameter"),

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
         EpsilonGreedy as EpsilonGreedy,
         GaussianTS as GaussianTS,
         Giro as Giro,
+        LinCORe as LinCORe,
+        LinEpsilonGreedy as LinEpsilonGreedy,
+        LinGreedy as LinGreedy,
+        LinPHE as LinPHE,
+        LinTS as LinTS,
+        LinUCB as LinUCB,
         MultinomialTS as MultinomialTS,
         UniformRandom as UniformRandom,
     )
@@ -35,20 +41,29 @@ if TYPE_CHECKING:
         BernoulliBandit as BernoulliBandit,
         Beta as Beta,
         BetaBandit as BetaBandit,
+        ContextualBandit as ContextualBandit,
         Exponential as Exponential,
         FixedArms as FixedArms,
+        FixedLinear as FixedLinear,
         Gaussian as Gaussian,
         GaussianBandit as GaussianBandit,
         Given as Given,
+        LinearBandit as LinearBandit,
         MixedBandit as MixedBandit,
         Uniform as Uniform,
     )
-    from corebandit.recipe import Policy as Policy, Problem as Problem
+    from corebandit.recipe import (
+        AnyPolicy as AnyPolicy,
+        FeaturePolicy as FeaturePolicy,
+        Policy as Policy,
+        Problem as Problem,
+    )
     from corebandit.result import Result as Result
     from corebandit.runner import run as run
     from corebandit.stream import Stream as Stream
+    from corebandit.sweeps import sweep as sweep
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "agent": ("Agent", "Decision"),
@@ -69,6 +84,12 @@ _HOME = {
         "MultinomialTS",
         "EpsilonGreedy",
         "UniformRandom",
+        "LinCORe",
+        "LinUCB",
+        "LinTS",
+        "LinPHE",
+        "LinEpsilonGreedy",
+        "LinGreedy",
     ),
     "problems": (
         "BernoulliBandit",
@@ -82,11 +103,15 @@ _HOME = {
         "Gaussian",
         "Uniform",
         "Exponential",
+        "LinearBandit",
+        "ContextualBandit",
+        "FixedLinear",
     ),
-    "recipe": ("Policy", "Problem"),
+    "recipe": ("Policy", "FeaturePolicy", "AnyPolicy", "Problem"),
     "result": ("Result",),
     "runner": ("run",),
     "stream": ("Stream",),
+    "sweeps": ("sweep",),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 

@@ -10,13 +10,25 @@ from typing import Any
 import numpy as np
 
 from corebandit.problems.given import Given
-from corebandit.recipe import Policy, Problem
+from corebandit.recipe import AnyPolicy, FeaturePolicy, Problem
 from corebandit.state import IntArray
 from corebandit.stream import stream
 from corebandit.validate import check_choice, check_count
 
 REGRETS = ("expected", "realised")
 N_CHECKPOINTS = 100
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where a policy stands in a study of parameters: one of a series, at these values."""
+
+    series: str
+    at: Mapping[str, float]
+
+    def describe(self) -> dict[str, Any]:
+        """Return both, ready for JSON."""
+        return {"series": self.series, "at": dict(self.at)}
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,10 @@ class Experiment:
         "expected": best mean minus mean of the chosen arm; "realised": best mean minus reward, noisier.
     name, title
         What the experiment is called in results, and above its panel in a figure.
+    also_at
+        Rounds at which regret is recorded besides the 100 evenly spaced ones.
+    points
+        Where policies stand in a study of parameters, by label; `sweep` fills this in.
 
     >>> from corebandit.policies import CORe, UCB1
     >>> from corebandit.problems import BernoulliBandit
@@ -43,24 +59,28 @@ class Experiment:
     """
 
     problem: Problem
-    policies: Mapping[str, Policy]
+    policies: Mapping[str, AnyPolicy]
     horizon: int = 10_000
     runs: int = 100
     seed: int = 0
     regret: str = "expected"
     name: str = "comparison"
     title: str = field(default="")
+    also_at: Sequence[int] = ()
+    points: Mapping[str, Point] = field(default_factory=dict)
 
     def __init__(
         self,
         problem: Problem | Any,
-        policies: Mapping[str, Policy] | Sequence[Policy],
+        policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy],
         horizon: int = 10_000,
         runs: int = 100,
         seed: int = 0,
         regret: str = "expected",
         name: str = "comparison",
         title: str = "",
+        also_at: Sequence[int] = (),
+        points: Mapping[str, Point] | None = None,
     ) -> None:
         """Validate everything, so that a mistake shows before any work is done."""
         problem = problem if isinstance(problem, Problem) else Given(problem)
@@ -69,12 +89,19 @@ class Experiment:
         check_count("runs", runs)
         check_count("seed", seed, at_least=0)
         check_choice("regret", regret, REGRETS)
+        instance = problem.draw(stream(0))
         for policy in labelled.values():
+            check_features_fit(policy, problem)
             check_rewards_fit(policy, problem)
-            policy.start(2, horizon, 2)  # a policy that cannot start under these settings says so now
-            _warn_of_endless_warm_up(policy, problem, horizon)
+            policy.start_on(instance, horizon, 2)  # a policy that cannot start under these settings says so now
+            _warn_of_endless_warm_up(policy, instance, horizon)
+        for current_round in also_at:
+            if check_count("also_at", current_round) > horizon:
+                raise ValueError(f"also_at must name rounds up to the horizon, {horizon}, not {current_round}")
         values = (problem, labelled, int(horizon), int(runs), int(seed), regret, name, title or problem.label)
-        for attribute, value in zip(self.__dataclass_fields__, values, strict=True):
+        for attribute, value in zip(
+            self.__dataclass_fields__, (*values, tuple(also_at), dict(points or {})), strict=True
+        ):
             object.__setattr__(self, attribute, value)
 
     def describe(self) -> dict[str, Any]:
@@ -89,9 +116,11 @@ class Experiment:
             "runs": self.runs,
             "seed": self.seed,
             "regret": self.regret,
+            **({"also_at": list(self.also_at)} if self.also_at else {}),
+            **({"points": {label: point.describe() for label, point in self.points.items()}} if self.points else {}),
         }
 
-    def with_policies(self, policies: Mapping[str, Policy]) -> "Experiment":
+    def with_policies(self, policies: Mapping[str, AnyPolicy]) -> "Experiment":
         """Return the same experiment with other policies."""
         return replace(self, policies=policies)
 
@@ -102,9 +131,9 @@ class Experiment:
 
     @property
     def rounds(self) -> IntArray:
-        """Return the rounds at which regret is recorded: 100, evenly spaced, the last is the horizon."""
+        """Return the rounds at which regret is recorded: 100, evenly spaced, the last is the horizon, and `also_at`."""
         steps = np.arange(1, N_CHECKPOINTS + 1) * self.horizon / N_CHECKPOINTS
-        return np.unique(np.ceil(steps).astype(np.int64))
+        return np.unique(np.concatenate([np.ceil(steps), self.also_at]).astype(np.int64))
 
 
 def digest(content: Any) -> str:
@@ -112,7 +141,7 @@ def digest(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def check_rewards_fit(policy: Policy, problem: Problem) -> None:
+def check_rewards_fit(policy: AnyPolicy, problem: Problem) -> None:
     """Raise a ValueError if the problem pays rewards that the policy is not made for."""
     low, high = policy.reward_range
     least, most = problem.support
@@ -124,10 +153,25 @@ def check_rewards_fit(policy: Policy, problem: Problem) -> None:
         )
 
 
-def _warn_of_endless_warm_up(policy: Policy, problem: Problem, horizon: int) -> None:
+def check_features_fit(policy: AnyPolicy, problem: Problem) -> None:
+    """Raise a ValueError if the problem offers features that the policy would ignore, or none that it needs."""
+    if problem.has_features and not isinstance(policy, FeaturePolicy):
+        raise ValueError(
+            f"{policy.label} takes no features, but {problem.label} offers them: choose a policy that does, such as "
+            "LinCORe"
+        )
+    if isinstance(policy, FeaturePolicy) and not problem.has_features:
+        raise ValueError(
+            f"{policy.label} chooses by features, but {problem.label} offers none: choose a problem that does, such as "
+            "linear, or a policy for arms, such as CORe"
+        )
+
+
+def _warn_of_endless_warm_up(policy: AnyPolicy, problem: Any, horizon: int) -> None:
     if not hasattr(policy, "warm_up_rounds"):
         return
-    n_rounds = policy.warm_up_rounds(problem.draw(stream(0)).n_arms, horizon)
+    size = problem.n_features if isinstance(policy, FeaturePolicy) else problem.n_arms
+    n_rounds = policy.warm_up_rounds(size, horizon)
     if n_rounds >= horizon:
         warnings.warn(
             f"{policy.label} spends all {horizon} rounds on its warm-up, which would take {n_rounds}: "
@@ -136,8 +180,8 @@ def _warn_of_endless_warm_up(policy: Policy, problem: Problem, horizon: int) -> 
         )
 
 
-def _labelled(policies: Mapping[str, Policy] | Sequence[Policy]) -> dict[str, Policy]:
-    if isinstance(policies, Policy):
+def _labelled(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy]) -> dict[str, AnyPolicy]:
+    if isinstance(policies, AnyPolicy):
         policies = [policies]
     if not isinstance(policies, Mapping):
         policies = list(policies)
@@ -148,6 +192,6 @@ def _labelled(policies: Mapping[str, Policy] | Sequence[Policy]) -> dict[str, Po
     if not policies:
         raise ValueError("policies must name at least one policy, for instance [CORe()]")
     for policy in policies.values():
-        if not isinstance(policy, Policy):
+        if not isinstance(policy, AnyPolicy):
             raise ValueError(f"policies must be recipes such as CORe(), not {policy!r}")
     return dict(policies)

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from corebandit.experiment import Experiment
-from corebandit.recipe import Policy
+from corebandit.recipe import AnyPolicy
 from corebandit.spec import policy_from, problem_from
 from corebandit.validate import unknown
 
@@ -77,8 +77,8 @@ def _first(error: ValidationError) -> str:
     return f"{key} is {mistake['input']!r}, but {mistake['msg'][0].lower()}{mistake['msg'][1:]}"
 
 
-def _labelled(specs: list[str | dict[str, Any]]) -> dict[str, Policy]:
-    policies: dict[str, Policy] = {}
+def _labelled(specs: list[str | dict[str, Any]]) -> dict[str, AnyPolicy]:
+    policies: dict[str, AnyPolicy] = {}
     for spec in specs:
         label = spec.get("label") if isinstance(spec, dict) else None
         plain = {key: value for key, value in spec.items() if key != "label"} if isinstance(spec, dict) else spec

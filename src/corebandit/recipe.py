@@ -1,7 +1,7 @@
 """Recipes: frozen parameters with a name, what experiments, files, saved agents and legends speak of.
 
-A recipe is a frozen dataclass that validates in its constructor and does nothing else. `Policy` and `Problem` add the
-one method that starts the work.
+A recipe is a frozen dataclass that validates in its constructor and does nothing else. `Policy`, `FeaturePolicy` and
+`Problem` add the one method that starts the work.
 """
 
 import math
@@ -65,8 +65,22 @@ def _spelled(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Policy(Recipe):
-    """A way to choose; `start` makes the state that learns.
+class AnyPolicy(Recipe):
+    """A way to choose, whatever it looks at: what experiments and agents take."""
+
+    def start_on(self, problem: Any, horizon: int | None, capacity: int) -> Any:
+        """Return a state that has seen nothing, for an instance of a problem."""
+        raise NotImplementedError
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """Return the smallest and the largest reward the policy is made for."""
+        return REAL_LINE
+
+
+@dataclass(frozen=True)
+class Policy(AnyPolicy):
+    """A way to choose among arms; `start` makes the state that learns.
 
     `start(n_arms, horizon, capacity)` returns a `NamedTuple` with the methods `score(rng, scores)`, which fills
     `scores` `(n_arms,)`, and `update(arm, reward, rng)`. `horizon` is the number of rounds, or None if nobody knows;
@@ -77,10 +91,28 @@ class Policy(Recipe):
         """Return a state that has seen nothing."""
         raise NotImplementedError(f"{self.name} has no start(n_arms, horizon, capacity)")
 
-    @property
-    def reward_range(self) -> tuple[float, float]:
-        """Return the smallest and the largest reward the policy is made for."""
-        return REAL_LINE
+    def start_on(self, problem: Any, horizon: int | None, capacity: int) -> Any:
+        """Return a state that has seen nothing, for an instance of a problem."""
+        return self.start(problem.n_arms, horizon, capacity)
+
+
+@dataclass(frozen=True)
+class FeaturePolicy(AnyPolicy):
+    """A way to choose among rows of features; `start` makes the state that learns.
+
+    `start(n_arms, n_features, horizon, capacity)` returns a `NamedTuple` with the methods `score(features, rng,
+    scores)`, which fills one score for each row of `features` `(rows, n_features)`, and `update(arm, x, reward, rng)`,
+    where `x` `(n_features,)` is the row that was chosen and `arm` says which it was. Rows, and how many there are, may
+    change in every round; `n_arms` is the most there are.
+    """
+
+    def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> Any:
+        """Return a state that has seen nothing."""
+        raise NotImplementedError(f"{self.name} has no start(n_arms, n_features, horizon, capacity)")
+
+    def start_on(self, problem: Any, horizon: int | None, capacity: int) -> Any:
+        """Return a state that has seen nothing, for an instance of a problem."""
+        return self.start(problem.n_arms, problem.n_features, horizon, capacity)
 
 
 @dataclass(frozen=True)
@@ -88,8 +120,15 @@ class Problem(Recipe):
     """Something that pays rewards; `draw` makes one instance of it.
 
     `draw(rng)` returns a `NamedTuple` with the methods `pull(arm, rng)`, `mean(arm)` and `best_mean()` and the property
-    `n_arms`.
+    `n_arms`. One that offers features has the properties `n_arms` and `n_features` and the methods `offer(round, rng,
+    features)`, which fills `features` `(n_arms, n_features)` for the coming round and returns whether they are new,
+    `pull(arm, x, rng)` and `mean(arm, x)`.
     """
+
+    @property
+    def has_features(self) -> bool:
+        """Tell whether every round offers features to choose by."""
+        return False
 
     def draw(self, rng: Any) -> Any:
         """Return an instance, random if the problem is."""

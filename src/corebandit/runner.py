@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,9 @@ import polars as pl
 
 from corebandit.compiled import fingerprint, is_ours, tuple_classes
 from corebandit.experiment import Experiment, digest
-from corebandit.play import play_arms
+from corebandit.play import play_arms, play_features
 from corebandit.progress import progress_bar
-from corebandit.recipe import Policy
+from corebandit.recipe import AnyPolicy
 from corebandit.result import CPU_SECONDS, Result, Runs
 from corebandit.stream import stream, streams
 from corebandit.validate import check_count
@@ -41,7 +42,7 @@ class Chunk:
     last: int  # one past the end
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> AnyPolicy:
         """Return the policy to play."""
         return self.experiment.policies[self.label]
 
@@ -50,12 +51,12 @@ class Chunk:
         """Return a name for everything that decides the numbers, the code included."""
         experiment = self.experiment
         problem = experiment.problem
+        instance = problem.draw(stream(0))
+        state = self.policy.start_on(instance, experiment.horizon, 2)
         return digest(
             {
                 "code": fingerprint(),
-                "foreign code": _foreign_code(
-                    problem, problem.draw(stream(0)), self.policy, self.policy.start(2, experiment.horizon, 2)
-                ),
+                "foreign code": _foreign_code(problem, instance, self.policy, state),
                 "problem": problem.describe(),
                 "policy": self.policy.describe(),
                 "rounds": experiment.rounds.tolist(),
@@ -103,14 +104,19 @@ def play_chunk(chunk: Chunk, stop: threading.Event) -> Runs:
         if stop.is_set():
             raise Stopped
         problem = experiment.problem.draw(stream(seed, problem_id, run, "instance"))
-        state = chunk.policy.start(problem.n_arms, experiment.horizon, experiment.horizon)
+        state = chunk.policy.start_on(problem, experiment.horizon, experiment.horizon)
         rng = stream(seed, problem_id, run, "policy")
         rewards = streams(problem.n_arms, seed, problem_id, run, "rewards")
-        play = play_arms.prepared(state, problem)
+        if experiment.problem.has_features:
+            contexts = stream(seed, problem_id, run, "contexts")
+            features = np.empty((problem.n_arms, problem.n_features))
+            play = partial(play_features.prepared(state, problem), state, problem, rng, contexts, rewards, features)
+        else:
+            play = partial(play_arms.prepared(state, problem), state, problem, rng, rewards)
         if index == 0:  # no rounds at all: compiles, so that the clock does not see it
-            play(state, problem, rng, rewards, np.zeros(1, np.int64), is_realised, regret[index])
+            play(np.zeros(1, np.int64), is_realised, regret[index])
         started = time.thread_time()
-        play(state, problem, rng, rewards, rounds, is_realised, regret[index])
+        play(rounds, is_realised, regret[index])
         cpu_seconds += time.thread_time() - started
     return Runs(regret, cpu_seconds)
 
@@ -211,10 +217,16 @@ def run(
 def _check_distinct(experiments: Sequence[Experiment]) -> None:
     if not experiments:
         raise ValueError("experiments must hold at least one experiment")
-    names = [(experiment.name, experiment.problem.label) for experiment in experiments]
-    for name, problem in names:
-        if names.count((name, problem)) > 1:
-            raise ValueError(f"two experiments are called {name!r} on the problem {problem}: give them different names")
+    seen: set[tuple[str, str, str]] = set()
+    for experiment in experiments:
+        for label in experiment.policies:
+            identity = (experiment.name, experiment.problem.label, label)
+            if identity in seen:
+                raise ValueError(
+                    f"two experiments called {experiment.name!r} have {label} on the problem "
+                    f"{experiment.problem.label}: give them different names"
+                )
+            seen.add(identity)
 
 
 def _gathered(experiments: Sequence[Experiment], chunks: Sequence[Chunk], runs: Sequence[Runs]) -> Result:

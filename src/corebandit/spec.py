@@ -16,19 +16,19 @@ from typing import Any, TypeVar, cast
 from corebandit.experiment import digest
 from corebandit.policies import all_policies
 from corebandit.problems import LAWS, all_problems
-from corebandit.recipe import Policy, Problem, Recipe
+from corebandit.recipe import AnyPolicy, Problem, Recipe
 from corebandit.validate import unknown
 
 R = TypeVar("R", bound=Recipe)
 
 
-def policy_from(spec: str | Mapping[str, Any]) -> Policy:
+def policy_from(spec: str | Mapping[str, Any]) -> AnyPolicy:
     """Return the policy that a spec names.
 
     >>> policy_from("CORe(alpha=0.4)")
-    CORe(alpha=0.4, z=0.6, warm_up=4.0, sampler='fast', pool_size=None)
+    CORe(alpha=0.4, z=0.6, warm_up=4.0, sampler='fast', pool_size=None, pool='mirrored')
     """
-    return _recipe("policy", spec, all_policies(), Policy)
+    return _recipe("policy", spec, all_policies(), AnyPolicy)
 
 
 def problem_from(spec: str | Mapping[str, Any]) -> Problem:

@@ -17,13 +17,15 @@ from corebandit.policies import (
     CORe,
     GaussianTS,
     all_policies,
+    arm_policies,
 )
-from corebandit.recipe import Policy
+from corebandit.recipe import AnyPolicy
 from corebandit.state import arrays_of, carry_over
 from corebandit.stream import stream
 
-VARIANTS = [recipe() for recipe in all_policies().values()] + [
+VARIANTS = [recipe() for recipe in arm_policies().values()] + [
     CORe(sampler="exact", warm_up=0.5),
+    CORe(sampler="exact", pool="plain", warm_up=0.5),
     CORe(pool_size=30),
     UCBV(exploration="anytime"),
     KLUCB(family="gaussian"),
@@ -43,7 +45,7 @@ def test_policies_come_in_the_order_of_the_paper():
 def test_every_policy_of_the_package_is_listed():
     for module in pkgutil.iter_modules(policies.__path__):
         for member in vars(importlib.import_module(f"corebandit.policies.{module.name}")).values():
-            if isinstance(member, type) and issubclass(member, Policy) and member.__module__.endswith(module.name):
+            if isinstance(member, type) and issubclass(member, AnyPolicy) and member.__module__.endswith(module.name):
                 assert all_policies()[member.name] is member
 
 

@@ -6,6 +6,12 @@ from corebandit.policies.epsilon_greedy import EpsilonGreedy
 from corebandit.policies.gaussian_ts import GaussianTS
 from corebandit.policies.giro import Giro
 from corebandit.policies.klucb import KLUCB
+from corebandit.policies.lin_epsilon_greedy import LinEpsilonGreedy
+from corebandit.policies.lin_greedy import LinGreedy
+from corebandit.policies.lincore import LinCORe
+from corebandit.policies.linphe import LinPHE
+from corebandit.policies.lints import LinTS
+from corebandit.policies.linucb import LinUCB
 from corebandit.policies.multinomial_ts import MultinomialTS
 from corebandit.policies.npts import NPTS
 from corebandit.policies.phe import PHE
@@ -13,7 +19,7 @@ from corebandit.policies.ssmc import SSMC
 from corebandit.policies.ucb1 import UCB1
 from corebandit.policies.ucbv import UCBV
 from corebandit.policies.uniform_random import UniformRandom
-from corebandit.recipe import Policy
+from corebandit.recipe import AnyPolicy, FeaturePolicy, Policy
 
 # In the order in which the paper speaks of them, then the rest.
 __all__ = ["CORe"]
@@ -23,14 +29,34 @@ __all__ += ["PHE"]
 __all__ += ["NPTS", "SSMC"]
 __all__ += ["KLUCB", "Giro", "MultinomialTS"]
 __all__ += ["EpsilonGreedy", "UniformRandom"]
-__all__ += ["all_policies"]
+# Choosing by features.
+__all__ += ["LinCORe"]
+__all__ += ["LinUCB"]
+__all__ += ["LinTS"]
+__all__ += ["LinPHE"]
+__all__ += ["LinEpsilonGreedy", "LinGreedy"]
+__all__ += ["all_policies", "arm_policies", "feature_policies"]
 
 
-def all_policies() -> dict[str, type[Policy]]:
+def all_policies() -> dict[str, type[AnyPolicy]]:
     """Return every policy of the library by its name.
 
     >>> list(all_policies())[:3]
     ['CORe', 'UCB1', 'UCBV']
     """
     public = (globals()[name] for name in __all__)
-    return {recipe.name: recipe for recipe in public if isinstance(recipe, type) and issubclass(recipe, Policy)}
+    return {recipe.name: recipe for recipe in public if isinstance(recipe, type) and issubclass(recipe, AnyPolicy)}
+
+
+def arm_policies() -> dict[str, type[Policy]]:
+    """Return the policies that choose among arms."""
+    return {name: recipe for name, recipe in all_policies().items() if issubclass(recipe, Policy)}
+
+
+def feature_policies() -> dict[str, type[FeaturePolicy]]:
+    """Return the policies that choose by features.
+
+    >>> list(feature_policies())[:2]
+    ['LinCORe', 'LinUCB']
+    """
+    return {name: recipe for name, recipe in all_policies().items() if issubclass(recipe, FeaturePolicy)}

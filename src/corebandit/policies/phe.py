@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.compiled import allocating_nothing
+from corebandit.compiled import allocating_nothing, inlined
 from corebandit.recipe import REAL_LINE, UNIT_INTERVAL, Policy
 from corebandit.state import FloatArray
 from corebandit.stream import Stream
@@ -23,6 +23,12 @@ from corebandit.validate import check_choice, check_flag, check_number
 
 PSEUDO_REWARDS = ("bernoulli", "gaussian")
 JUST_BELOW_ONE = 1.0 - 1e-12
+
+
+@inlined
+def n_pseudo_rewards(a: float, n: float) -> int:
+    """Return how many pseudo-rewards `n` rewards bring, ceil(a n)."""
+    return math.ceil(a * n * JUST_BELOW_ONE)
 
 
 @allocating_nothing
@@ -42,7 +48,7 @@ class PHEState(NamedTuple):
             if n == 0.0:
                 scores[arm] = np.inf
                 continue
-            n_pseudo = math.ceil(self.a * n * JUST_BELOW_ONE)
+            n_pseudo = n_pseudo_rewards(self.a, n)
             if self.is_gaussian:
                 pseudo = 0.5 * n_pseudo + self.sigma * math.sqrt(n_pseudo) * rng.standard_normal()
             else:

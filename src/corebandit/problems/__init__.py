@@ -14,6 +14,7 @@ from corebandit.problems.arms import (
 )
 from corebandit.problems.draw import BernoulliBandit, BetaBandit, GaussianBandit, MixedBandit
 from corebandit.problems.given import Given
+from corebandit.problems.linear import ContextualBandit, FixedLinear, LinearArms, LinearBandit
 from corebandit.recipe import Problem
 
 __all__ = [
@@ -23,12 +24,16 @@ __all__ = [
     "BernoulliBandit",
     "Beta",
     "BetaBandit",
+    "ContextualBandit",
     "Exponential",
     "FixedArms",
+    "FixedLinear",
     "Gaussian",
     "GaussianBandit",
     "Given",
     "Law",
+    "LinearArms",
+    "LinearBandit",
     "MixedBandit",
     "Uniform",
     "all_problems",
@@ -38,5 +43,6 @@ __all__ = [
 
 def all_problems() -> dict[str, type[Problem]]:
     """Return the problems that can be named, by name."""
-    found = (BernoulliBandit, BetaBandit, GaussianBandit, MixedBandit, FixedArms)
+    found: tuple[type[Problem], ...] = (BernoulliBandit, BetaBandit, GaussianBandit, MixedBandit, FixedArms)
+    found += (LinearBandit, ContextualBandit, FixedLinear)
     return {problem.name: problem for problem in found}

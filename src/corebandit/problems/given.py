@@ -12,6 +12,8 @@ from corebandit.recipe import REAL_LINE, Problem
 class Given(Problem):
     """One instance, the same in every run: a `NamedTuple` with `n_arms`, `pull`, `mean` and `best_mean`.
 
+    One that offers features has `n_arms`, `n_features`, `offer`, `pull` and `mean` instead (see `Problem`).
+
     If it also has `support`, a pair of bounds that every reward keeps, policies for bounded rewards accept it.
     """
 
@@ -20,17 +22,24 @@ class Given(Problem):
 
     def __post_init__(self) -> None:
         """Validate."""
-        missing = [name for name in ("n_arms", "pull", "mean", "best_mean") if not hasattr(self.instance, name)]
+        own = ("n_features", "offer") if self.has_features else ("best_mean",)
+        members = ("n_arms", "pull", "mean", *own)
+        missing = [name for name in members if not hasattr(self.instance, name)]
         if missing or not isinstance(self.instance, tuple):
             wanted = f"; it lacks {', '.join(missing)}" if missing else ""
             raise ValueError(
-                "a problem must be a recipe such as BernoulliBandit(), or a NamedTuple with n_arms, pull, mean and "
-                f"best_mean, not {self.instance!r}{wanted}"
+                f"a problem must be a recipe such as BernoulliBandit(), or a NamedTuple with {', '.join(members)}, "
+                f"not {self.instance!r}{wanted}"
             )
 
     def draw(self, rng: Any) -> Any:
         """Return the instance itself."""
         return self.instance
+
+    @property
+    def has_features(self) -> bool:
+        """Tell whether every round offers features to choose by."""
+        return hasattr(self.instance, "offer")
 
     @property
     def support(self) -> tuple[float, float]:

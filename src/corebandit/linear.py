@@ -1,0 +1,259 @@
+r"""Ridge regression one observation at a time: what every linear policy stands on.
+
+The Gram matrix G = lam I + sum of x x' is never formed. What is kept is its Cholesky factor, an upper triangle R with
+R'R = G, and z with R'z = sum of x y, so that the estimate solves R theta = z. An observation is rotated into both by
+Givens rotations: O(d^2), no subtraction, so R'R is positive definite whatever comes, and accurate to the condition
+of the *rows* and not to its square, which is what anything computed from G, or from an explicit inverse, loses. For the
+same reason the factor is not computed anew from time to time: rotations do not drift (20,000 and 10^6 updates are
+tested against a fresh decomposition of all the rows), and a factor recomputed from G would be less accurate.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from corebandit.compiled import allocating_nothing, inlined, kernel, kernel_reassociated
+from corebandit.state import FloatArray, IntArray
+from corebandit.stream import Stream
+
+# A row that keeps less than this share of its length outside the span of others counts as inside.
+INSIDE = 1e-12
+
+# Between this and its inverse, the square of a length is an ordinary number: neither lost nor infinite.
+SQUARABLE = 1e-140
+
+
+@kernel
+def rotate_in(factor: FloatArray, target: FloatArray, row: FloatArray, y: float) -> None:
+    """Add the observation (row, y) to a factor `(d, d)` and target `(d,)`; the row is used up."""
+    d = row.size
+    for k in range(d):
+        entry = row[k]
+        if entry == 0.0:
+            continue
+        diagonal = factor[k, k]
+        length = math.sqrt(diagonal * diagonal + entry * entry)
+        if not SQUARABLE < length < 1.0 / SQUARABLE:
+            length = math.hypot(diagonal, entry)
+        cosine, sine = diagonal / length, entry / length
+        factor[k, k] = length
+        for j in range(k + 1, d):
+            kept = factor[k, j]
+            factor[k, j] = cosine * kept + sine * row[j]
+            row[j] = cosine * row[j] - sine * kept
+        kept = target[k]
+        target[k] = cosine * kept + sine * y
+        y = cosine * y - sine * kept
+
+
+@kernel_reassociated
+def solve_upper(factor: FloatArray, b: FloatArray, solution: FloatArray) -> None:
+    """Solve R u = b for an upper triangle R `(d, d)`; `solution` may be `b` itself."""
+    d = b.size
+    for k in range(d - 1, -1, -1):
+        total = b[k]
+        for j in range(k + 1, d):
+            total -= factor[k, j] * solution[j]
+        solution[k] = total / factor[k, k]
+
+
+@kernel
+def solve_lower(factor: FloatArray, b: FloatArray, solution: FloatArray) -> None:
+    """Solve R' u = b for an upper triangle R `(d, d)`; `solution` may be `b` itself."""
+    d = b.size
+    for k in range(d):
+        solution[k] = b[k]
+    for k in range(d):
+        entry = solution[k] / factor[k, k]
+        solution[k] = entry
+        for j in range(k + 1, d):
+            solution[j] -= factor[k, j] * entry
+
+
+@kernel
+def times_transposed(factor: FloatArray, g: FloatArray, product: FloatArray) -> None:
+    """Fill `product` with R' g for an upper triangle R `(d, d)`."""
+    d = g.size
+    for j in range(d):
+        product[j] = 0.0
+    for k in range(d):
+        for j in range(k, d):
+            product[j] += factor[k, j] * g[k]
+
+
+@kernel_reassociated
+def predict(features: FloatArray, theta: FloatArray, scores: FloatArray) -> None:
+    """Fill `scores` with x' theta for every row x of `features` `(rows, d)`."""
+    for row in range(features.shape[0]):
+        total = 0.0
+        for j in range(theta.size):
+            total += features[row, j] * theta[j]
+        scores[row] = total
+
+
+@kernel_reassociated
+def squared_widths(factor: FloatArray, features: FloatArray, solved: FloatArray, widths: FloatArray) -> None:
+    """Fill `widths` with x' (R'R)^-1 x for every row x of `features` `(rows, d)`; `solved` `(d, rows)` is scratch.
+
+    R'u = x is solved for all rows at once, a step at a time, since the rows fit vector registers and the steps of one
+    row wait for each other: 0.75 instead of 7.7 microseconds for 50 rows of 10 features.
+    """
+    n_rows, d = features.shape
+    for row in range(n_rows):
+        widths[row] = 0.0
+    for k in range(d):
+        for row in range(n_rows):
+            solved[k, row] = features[row, k]
+        for j in range(k):
+            entry = factor[j, k]
+            for row in range(n_rows):
+                solved[k, row] -= entry * solved[j, row]
+        inverse = 1.0 / factor[k, k]
+        for row in range(n_rows):
+            solved[k, row] *= inverse
+            widths[row] += solved[k, row] * solved[k, row]
+
+
+@inlined
+def add_scaled(total: FloatArray, scale: float, x: FloatArray) -> None:
+    """Add `scale` times `x` to `total`."""
+    for j in range(x.size):
+        total[j] += scale * x[j]
+
+
+@inlined
+def squared_length(x: FloatArray) -> float:
+    """Return x'x."""
+    total = 0.0
+    for j in range(x.size):
+        total += x[j] * x[j]
+    return total
+
+
+@allocating_nothing
+class Ridge(NamedTuple):
+    """Ridge regression. Make one with `new_ridge`."""
+
+    factor: FloatArray  # (d, d) upper triangle R, R'R = lam I + sum of weight x x'
+    target: FloatArray  # (d,) z, R'z = sum of x y
+    theta: FloatArray  # (d,) the estimate
+    row: FloatArray  # (d,) scratch
+
+    def add(self, x: FloatArray, y: float, weight: float) -> None:
+        """Add `weight` x x' to the Gram matrix and x y to the right-hand side."""
+        scale = math.sqrt(weight)
+        for j in range(x.size):
+            self.row[j] = scale * x[j]
+        rotate_in(self.factor, self.target, self.row, y / scale)
+        solve_upper(self.factor, self.target, self.theta)
+
+    def respond(self, rhs: FloatArray) -> None:
+        """Replace a right-hand side b by G^-1 b, what it adds to the estimate."""
+        solve_lower(self.factor, rhs, rhs)
+        solve_upper(self.factor, rhs, rhs)
+
+    def log_det_ratio(self, lam: float) -> float:
+        """Return ln(det G / lam^d)."""
+        total = 0.0
+        for k in range(self.theta.size):
+            total += 2.0 * math.log(self.factor[k, k])
+        return total - self.theta.size * math.log(lam)
+
+
+def new_ridge(n_features: int, lam: float) -> Ridge:
+    """Return a regression that has seen nothing, with the ridge lam > 0; `lam` 0 is for factors that are not solved."""
+    return Ridge(
+        factor=math.sqrt(lam) * np.eye(n_features),
+        target=np.zeros(n_features),
+        theta=np.zeros(n_features),
+        row=np.zeros(n_features),
+    )
+
+
+@allocating_nothing
+class Noise(NamedTuple):
+    """The factor of sum of weight x x', without a ridge: turns d standard normals into noise of that covariance."""
+
+    factor: FloatArray  # (d, d)
+    nothing: FloatArray  # (d,) the target nobody asks for
+    row: FloatArray  # (d,) scratch
+
+    def add(self, x: FloatArray, weight: float) -> None:
+        """Add `weight` x x' to the covariance."""
+        scale = math.sqrt(weight)
+        for j in range(x.size):
+            self.row[j] = scale * x[j]
+        rotate_in(self.factor, self.nothing, self.row, 0.0)
+
+    def draw(self, scale: float, rng: Stream, total: FloatArray) -> None:
+        """Fill `total` `(d,)` with `scale` times a draw from N(0, covariance)."""
+        for j in range(total.size):
+            self.row[j] = scale * rng.standard_normal()
+        times_transposed(self.factor, self.row, total)
+
+
+def new_noise(n_features: int) -> Noise:
+    """Return noise of covariance zero."""
+    return Noise(np.zeros((n_features, n_features)), np.zeros(n_features), np.zeros(n_features))
+
+
+@allocating_nothing
+class Span(NamedTuple):
+    """The space spanned by the rows seen so far. Make one with `new_span`."""
+
+    basis: FloatArray  # (d, d) orthonormal rows, as many as there are dimensions
+    rank: IntArray  # (1,)
+    row: FloatArray  # (d,) scratch
+
+    def is_whole(self) -> bool:
+        """Tell whether the rows seen so far span everything."""
+        return bool(self.rank[0] == self.row.size)
+
+    def is_new(self, x: FloatArray) -> bool:
+        """Tell whether `x` points out of what the rows so far span; leave its part outside, at length 1, in `row`."""
+        length = 0.0
+        for j in range(x.size):
+            self.row[j] = x[j]
+            length = max(length, abs(x[j]))
+        if length == 0.0:
+            return False
+        for j in range(x.size):
+            self.row[j] /= length
+        outside = math.sqrt(squared_length(self.row))
+        for _ in range(2):  # once is not enough for rows that are nearly inside
+            for k in range(self.rank[0]):
+                inside = 0.0
+                for j in range(x.size):
+                    inside += self.basis[k, j] * self.row[j]
+                for j in range(x.size):
+                    self.row[j] -= inside * self.basis[k, j]
+        left = math.sqrt(squared_length(self.row))
+        if left <= INSIDE * outside:
+            return False
+        for j in range(x.size):
+            self.row[j] /= left
+        return True
+
+    def add(self, x: FloatArray) -> None:
+        """Take a row in."""
+        if not self.is_whole() and self.is_new(x):
+            for j in range(x.size):
+                self.basis[self.rank[0], j] = self.row[j]
+            self.rank[0] += 1
+
+    def favours_new(self, features: FloatArray, counts: FloatArray, scores: FloatArray) -> bool:
+        """Let rows that point out of what was seen, if there are any, win by the fewest choices; tell if there are."""
+        if self.is_whole():
+            return False
+        is_any_new = False
+        for arm in range(scores.size):
+            is_new = self.is_new(features[arm])
+            is_any_new = is_any_new or is_new
+            scores[arm] = -counts[arm] if is_new else -np.inf
+        return is_any_new
+
+
+def new_span(n_features: int) -> Span:
+    """Return the space spanned by nothing."""
+    return Span(np.zeros((n_features, n_features)), np.zeros(1, np.int64), np.zeros(n_features))

@@ -1,0 +1,262 @@
+"""Linear bandits: the mean reward is x' theta. Features stay the same, or are new in every round."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from corebandit.compiled import allocating_nothing, kernel
+from corebandit.problems.arms import BERNOULLI, BETA, GAUSSIAN, draw_reward
+from corebandit.recipe import REAL_LINE, UNIT_INTERVAL, Problem
+from corebandit.samplers import standard_normal
+from corebandit.state import FloatArray
+from corebandit.stream import Stream
+from corebandit.validate import check_choice, check_count, check_number
+from corebandit.words import Words
+
+REWARDS = {"bernoulli": BERNOULLI, "beta": BETA, "gaussian": GAUSSIAN}
+LEAST_BETA_MEAN = 1e-6  # a beta law has no mean of 0 or 1
+THETA_LENGTH = 0.5
+ROUNDING = 1e-12  # how far outside [0, 1] sums may put a mean that is 0 or 1: 0.3 - 3 * 0.1 < 0
+
+
+@allocating_nothing
+class LinearArms(NamedTuple):
+    """Arms with features, whose mean reward is linear in them."""
+
+    features: FloatArray  # (n_arms, d) of every round, or the room for them
+    theta: FloatArray  # (d,)
+    law: int
+    spread: float  # sigma of Gaussian rewards, v of beta rewards
+    is_contextual: bool  # new features in every round
+
+    @property
+    def n_arms(self) -> int:
+        """Return the number of arms."""
+        return int(self.features.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Return the number of features."""
+        return self.theta.size
+
+    def offer(self, current_round: int, rng: Stream, features: FloatArray) -> bool:
+        """Fill `features` for the coming round, counted from 1, and tell whether they are new."""
+        n_arms, d = features.shape
+        if self.is_contextual:
+            for arm in range(n_arms):
+                random_row(features[arm], rng.words)
+            return True
+        if current_round > 1:
+            return False
+        for arm in range(n_arms):
+            for j in range(d):
+                features[arm, j] = self.features[arm, j]
+        return True
+
+    def mean(self, arm: int, x: FloatArray) -> float:
+        """Return the mean reward of an arm with features `x`."""
+        total = 0.0
+        for j in range(x.size):
+            total += x[j] * self.theta[j]
+        return total
+
+    def pull(self, arm: int, x: FloatArray, rng: Stream) -> float:
+        """Draw a reward of an arm with features `x`."""
+        mean = self.mean(arm, x)
+        if self.law != BETA:
+            return draw_reward(self.law, mean, self.spread, rng.words)
+        mean = min(max(mean, LEAST_BETA_MEAN), 1.0 - LEAST_BETA_MEAN)
+        return draw_reward(BETA, self.spread * mean, self.spread * (1.0 - mean), rng.words)
+
+
+@kernel
+def random_row(row: FloatArray, words: Words) -> None:
+    """Fill `row` with a point uniform on the unit sphere, and a constant 1 at the end."""
+    last = row.size - 1
+    length = 0.0
+    for j in range(last):
+        row[j] = standard_normal(words)
+        length += row[j] * row[j]
+    length = math.sqrt(length)
+    for j in range(last):
+        row[j] /= length
+    row[last] = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearProblem(Problem):
+    """What the linear problems share: how rewards are paid."""
+
+    rewards: str = "bernoulli"
+    sigma: float = 0.5
+    v: float = 4.0
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check_choice("rewards", self.rewards, REWARDS)
+        check_number("sigma", self.sigma, at_least=0)
+        check_number("v", self.v, above=0)
+
+    def arms(self, features: FloatArray, theta: FloatArray, is_contextual: bool = False) -> LinearArms:
+        """Return arms with these features `(n_arms, d)` and this theta `(d,)` that pay such rewards."""
+        spread = self.v if self.rewards == "beta" else self.sigma
+        return LinearArms(features, theta, REWARDS[self.rewards], float(spread), is_contextual)
+
+    @property
+    def has_features(self) -> bool:
+        """Tell whether every round offers features to choose by."""
+        return True
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """Return bounds that every reward keeps."""
+        return REAL_LINE if self.rewards == "gaussian" else UNIT_INTERVAL
+
+
+@dataclass(frozen=True)
+class LinearBandit(LinearProblem):
+    """Random arms with fixed features, as in the paper: means 0.5 + <x, theta>, between 0 and 1.
+
+    Features are uniform on the unit sphere of the first d - 1 dimensions, the last one is constant; the first d arms
+    are the basis vectors (plus the constant). theta is uniform on the sphere of radius 0.5, plus 0.5 for the constant.
+
+    Parameters
+    ----------
+    n_arms, n_features
+        How many, n_arms >= n_features.
+    rewards
+        "bernoulli", "beta" (Beta(v mu, v (1 - mu))) or "gaussian" (N(mu, sigma^2)).
+    sigma, v
+        Spread of Gaussian rewards; of beta rewards.
+
+    >>> LinearBandit(rewards="gaussian", sigma=0.2).label
+    "linear(rewards='gaussian', sigma=0.2)"
+    """
+
+    name = "linear"
+    n_arms: int = 50
+    n_features: int = 10
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        super().__post_init__()
+        check_count("n_features", self.n_features, at_least=2)
+        if check_count("n_arms", self.n_arms) < self.n_features:
+            raise ValueError(
+                f"n_arms must be at least n_features, {self.n_features}, since the first arms are a basis, "
+                f"not {self.n_arms}"
+            )
+
+    def draw(self, rng: Stream) -> LinearArms:
+        """Return a random instance."""
+        features = np.zeros((self.n_arms, self.n_features))
+        for row in features:
+            random_row(row, rng.words)
+        features[: self.n_features] = np.eye(self.n_features)
+        features[:, -1] = 1.0
+        return self.arms(features, _random_theta(self.n_features, rng))
+
+
+@dataclass(frozen=True)
+class ContextualBandit(LinearProblem):
+    """Arms whose features are new in every round; otherwise as `LinearBandit`.
+
+    >>> ContextualBandit(n_arms=5).label
+    'contextual(n_arms=5)'
+    """
+
+    name = "contextual"
+    n_arms: int = 50
+    n_features: int = 10
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        super().__post_init__()
+        check_count("n_features", self.n_features, at_least=2)
+        check_count("n_arms", self.n_arms)
+
+    def draw(self, rng: Stream) -> LinearArms:
+        """Return a random instance."""
+        features = np.zeros((self.n_arms, self.n_features))
+        return self.arms(features, _random_theta(self.n_features, rng), is_contextual=True)
+
+
+@dataclass(frozen=True)
+class FixedLinear(LinearProblem):
+    """Arms with the features and the theta that you give.
+
+    Parameters
+    ----------
+    features
+        `(n_arms, d)`, one row for each arm; they must span all d dimensions.
+    theta
+        `(d,)`; the mean reward of a row x is x' theta, and must be between 0 and 1 unless rewards are Gaussian.
+
+    >>> problem = FixedLinear([[1, 0], [0, 1], [1, 1]], theta=[0.2, 0.4])
+    >>> problem.draw(rng=None).n_arms
+    3
+    """
+
+    name = "fixed_linear"
+    features: Sequence[Sequence[float]]
+    theta: Sequence[float]
+
+    def __post_init__(self) -> None:
+        """Validate, and freeze the numbers."""
+        super().__post_init__()
+        features, theta = _numbers("features", self.features, 2), _numbers("theta", self.theta, 1)
+        if theta.size != features.shape[1]:
+            raise ValueError(f"theta must have {features.shape[1]} numbers, one for each feature, not {theta.size}")
+        check_spanning(features)
+        with np.errstate(over="ignore", invalid="ignore"):
+            means = features @ theta
+        if not np.isfinite(means).all():
+            raise ValueError("the mean rewards x' theta must be finite, but features and theta are too large")
+        if self.rewards != "gaussian" and (means.min() < -ROUNDING or means.max() > 1.0 + ROUNDING):
+            arm = int(np.argmax(np.abs(means - 0.5)))
+            raise ValueError(
+                f"the mean rewards x' theta must be in [0, 1] for {self.rewards} rewards, but that of arm {arm} is "
+                f"{means[arm]:g}"
+            )
+        object.__setattr__(self, "features", tuple(map(tuple, features.tolist())))
+        object.__setattr__(self, "theta", tuple(theta.tolist()))
+
+    def draw(self, rng: Stream | None) -> LinearArms:
+        """Return the arms; nothing about them is random."""
+        return self.arms(np.array(self.features), np.array(self.theta))
+
+
+def check_spanning(features: FloatArray) -> None:
+    """Raise a ValueError unless the rows of `features` `(n_arms, d)` span all d dimensions, whatever their scales."""
+    d = features.shape[1]
+    for axis in (1, 0):
+        largest = np.abs(features).max(axis=axis, keepdims=True)
+        features = features / np.where(largest > 0, largest, 1.0)
+    rank = int(np.linalg.matrix_rank(features))
+    if rank < d:
+        raise ValueError(
+            f"features must span all {d} dimensions, but span {rank}: no rewards could ever tell what the rest is "
+            "worth; drop columns that are zero or follow from others, or add arms"
+        )
+
+
+def _numbers(name: str, values: Sequence[object], n_axes: int) -> FloatArray:
+    shape = "(n_arms, d)" if n_axes == 2 else "(d,)"
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers of shape {shape}: {error}") from None
+    if array.ndim != n_axes or array.size == 0:
+        raise ValueError(f"{name} must have the shape {shape}, not {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, but hold {array[~np.isfinite(array)][0]}")
+    return array
+
+
+def _random_theta(n_features: int, rng: Stream) -> FloatArray:
+    theta = np.zeros(n_features)
+    random_row(theta, rng.words)
+    return THETA_LENGTH * theta
