@@ -14,7 +14,7 @@ def make_agent(policy=None, **options):
 
 
 def snapshot(agent):
-    return [array.copy() for array in arrays_of(agent._state)] + [agent._rng.words.copy()]
+    return [array.copy() for array in arrays_of(agent._desk.state)] + [agent._desk.rng.words.copy()]
 
 
 def play(agent, n_rounds, seed=3):
@@ -77,7 +77,7 @@ def test_whole_numbers_and_booleans_are_rewards():
     agent = make_agent()
     for reward in (1, True, np.float32(0.5), np.int64(2), np.bool_(True)):
         agent.observe("red", reward)
-    assert agent._state.sums[0] == 5.5
+    assert agent._desk.state.sums[0] == 5.5
 
 
 @pytest.mark.parametrize("decision", [99, -1, "0", None, True])
@@ -119,7 +119,7 @@ def test_arms_come_and_go():
     agent.add_arm("magnificent")
     assert "magnificent" in play(agent, 20)
     agent.add_arm("green")
-    learnt = agent._state.counts[1]
+    learnt = agent._desk.state.counts[1]
     assert learnt > 0  # what was learnt about it is still there
     assert agent.arms == ["red", "green", "blue", "magnificent"]
     with pytest.raises(ValueError, match="on offer already"):
@@ -178,6 +178,16 @@ def test_a_saved_agent_continues_bit_for_bit(tmp_path):
         twin.tell(0, 1.0)
 
 
+def test_what_is_saved_changes_only_together_with_its_format(tmp_path):
+    make_agent().save(tmp_path / "agent.json")
+    content = json.loads((tmp_path / "agent.json").read_text())
+    assert content["format"] == 2
+    assert set(content) - {"format"} == {
+        *("policy", "arms", "seed", "horizon", "n_observations", "capacity"),
+        *("retired", "pending", "next_id", "rng", "state"),
+    }
+
+
 def test_a_saved_agent_keeps_tuples_as_arms(tmp_path):
     agent = cb.Agent(cb.UCB1(), arms=[("a", 1), None, 2])
     agent.save(tmp_path / "agent.json")
@@ -201,7 +211,7 @@ def test_threads_may_share_an_agent():
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4)))
-    assert agent.n_observations == agent._state.pool.tally[0] == 2000
+    assert agent.n_observations == agent._desk.state.pool.tally[0] == 2000
     assert not agent.pending
 
 
@@ -256,7 +266,7 @@ def test_a_damaged_file_is_refused(tmp_path, damage):
 def test_a_pool_of_limited_size_does_not_grow():
     agent = make_agent(cb.CORe(pool_size=50))
     play(agent, 2000)
-    assert agent._state.pool.values.size == 50
+    assert agent._desk.state.pool.values.size == 50
     assert agent.n_observations == 2000
 
 

@@ -9,7 +9,10 @@ TESTS = Path(__file__).parent
 
 
 def test_no_index_is_out_of_bounds():
-    files = [str(TESTS / f"test_{name}.py") for name in ("checks", "pool", "history", "agent")]
+    files = [
+        str(TESTS / f"test_{name}.py")
+        for name in ("checks", "pool", "history", "linear", "groups", "agent", "agent_features")
+    ]
     command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-m", "not heavy", *files]
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1"}
     done = subprocess.run(command, cwd=TESTS.parent, env=environment, capture_output=True, text=True)

@@ -23,7 +23,7 @@ import numpy as np
 from numba import extending, types
 
 PACKAGE = Path(__file__).parent
-PRESENTATION = ("cli.py", "paper", "publish.py", "report")  # the top layers: no number comes from here
+PRESENTATION = ("cli", "paper", "publish.py", "report")  # the top layers: no number comes from here
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
 
@@ -166,8 +166,9 @@ def tuple_classes(value: Any) -> set[type]:
 class EntryPoint:
     """A compiled function that Python calls with policies and problems of any class.
 
-    `entry.prepared(*values)` returns the function to call. Machine code is kept on disk only for classes of this
-    package, whose sources the cache directory knows; a user's class is compiled afresh in every process.
+    `entry.prepared(*values)` returns the function to call, `entry.compiled_for(*arguments)` its machine code. Machine
+    code is kept on disk only for classes of this package, whose sources the cache directory knows; a user's class is
+    compiled afresh in every process.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -180,3 +181,15 @@ class EntryPoint:
         for cls in classes:
             expose_methods(cls)
         return cast(Callable[..., Any], self._kept if all(map(is_ours, classes)) else self._fresh)
+
+    def compiled_for(self, *arguments: Any) -> Callable[..., Any]:
+        """Call the function with `arguments` and return its machine code, for arguments of exactly the same types.
+
+        Numba looks up the types of all arguments in every call, which takes longer than a decision. Here nobody does:
+        whoever calls the machine code must pass arrays of the same number of axes, contiguous.
+        """
+        function: Any = self.prepared(*arguments)
+        function(*arguments)
+        if config.DISABLE_JIT:
+            return cast(Callable[..., Any], function)
+        return cast(Callable[..., Any], function.overloads[tuple(map(numba.typeof, arguments))].entry_point)

@@ -1,17 +1,46 @@
 """What a saved agent's file is made of: a recipe, arms and arrays as JSON. Nothing in it is ever executed."""
 
 import base64
+import json
+import os
 import zlib
 from collections.abc import Hashable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from corebandit.policies import all_policies
-from corebandit.recipe import Policy
+from corebandit.recipe import AnyPolicy
+
+FORMAT = 2
+DAMAGED = (ValueError, KeyError, TypeError, OverflowError, MemoryError, zlib.error)  # what restoring nonsense raises
 
 
-def policy_from_json(description: dict[str, Any], given: Policy | None) -> Policy:
+def write_content(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
+    """Write what makes an agent to a file, whole or not at all."""
+    part = Path(f"{os.fspath(path)}.{os.getpid()}.part")
+    try:
+        part.write_text(json.dumps({"format": FORMAT, **content}))
+        os.replace(part, path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise ValueError(f"cannot write the agent to {os.fspath(path)}: {error.strerror}") from error
+
+
+def read_content(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what makes an agent, which has a policy and is of the format that this version reads."""
+    try:
+        content: dict[str, Any] = json.loads(Path(path).read_text())
+        version, _ = content["format"], content["policy"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{os.fspath(path)} is not a saved agent") from error
+    if version != FORMAT:
+        raise ValueError(f"{os.fspath(path)} has format {version!r}; this version reads format {FORMAT}")
+    return content
+
+
+def policy_from_json(description: dict[str, Any], given: AnyPolicy | None) -> AnyPolicy:
     """Return the policy that was saved: the one given, or one of the package's."""
     if given is not None:
         if given.describe() != description:

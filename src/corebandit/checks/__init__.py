@@ -1,0 +1,10 @@
+"""The contract, as functions: hand them a policy or a problem of your own and be told in a sentence what is wrong.
+
+The first thing they do is run the class as plain Python, so an author meets ordinary errors before compiled ones.
+"""
+
+from corebandit.checks.policies import check_policy
+from corebandit.checks.problems import check_problem
+from corebandit.checks.sentences import CheckFailed
+
+__all__ = ["CheckFailed", "check_policy", "check_problem"]
