@@ -103,10 +103,13 @@ class Result:
             )
         return pl.DataFrame(rows)
 
-    def mean_curves(self) -> pl.DataFrame:
+    def mean_curves(self, *, with_sweeps: bool = True) -> pl.DataFrame:
         """Return the mean regret of each policy at each checkpoint, with 95 % bootstrap intervals."""
-        parts = []
+        parts = [pl.DataFrame(schema=MEAN_CURVES)]
+        left_out = {} if with_sweeps else self._points()
         for curve in self.curves():
+            if tuple(curve.names.values()) in left_out:
+                continue
             mean, low, high = mean_intervals(curve.regret)
             columns = {"round": curve.rounds, "mean": mean, "ci_low": low, "ci_high": high}
             names = [pl.lit(value).alias(name) for name, value in {**curve.names, "title": curve.title}.items()]
@@ -122,14 +125,55 @@ class Result:
             parts.append(pl.DataFrame(columns).select(*names, *columns))
         return pl.concat(parts)
 
+    def sweeps(self) -> pl.DataFrame:
+        """Return the final regret of each policy that is a point of a parameter sweep: mean and 95 % interval."""
+        points = self._points()
+        rows = []
+        for curve in self.curves():
+            if (curve.figure, curve.problem, curve.policy) not in points:
+                continue
+            title, point = points[curve.figure, curve.problem, curve.policy]
+            (x_name, x), (y_name, y) = [*point["at"].items(), (None, None)][:2]
+            mean, low, high = mean_interval(curve.regret[:, -1])
+            rows.append(
+                {
+                    **curve.names,
+                    "title": title,
+                    "series": point["series"],
+                    "x_name": x_name,
+                    "x": float(x),
+                    "y_name": y_name,
+                    "y": None if y is None else float(y),
+                    "runs": len(curve.regret),
+                    "horizon": int(curve.rounds[-1]),
+                    "mean": mean,
+                    "ci_low": low,
+                    "ci_high": high,
+                }
+            )
+        return pl.DataFrame(rows, schema=SWEEPS)
+
+    def _points(self) -> dict[tuple[str, str, str], tuple[str, dict[str, Any]]]:
+        """Return the panel of each policy of a sweep and where it stands there, by figure, problem and policy."""
+        return {
+            (experiment["name"], experiment["label"], policy): (experiment["title"], point)
+            for experiment in self.experiments
+            for policy, point in experiment.get("points", {}).items()
+        }
+
     def differences(self, baseline: str | None = None) -> pl.DataFrame:
-        """Return the paired difference of final regret of each policy to `baseline`, by default the first policy."""
+        """Return the paired difference of final regret of each policy to `baseline`, by default the first policy.
+
+        Policies that are points of a parameter sweep are left out.
+        """
         rows = []
         reference: dict[tuple[str, str], Curve] = {}
-        for curve in self.curves():
+        points = self._points()
+        compared = [curve for curve in self.curves() if tuple(curve.names.values()) not in points]
+        for curve in compared:
             if baseline in (None, curve.policy):
                 reference.setdefault((curve.figure, curve.problem), curve)
-        for curve in self.curves():
+        for curve in compared:
             base = reference.get((curve.figure, curve.problem))
             if base is None or base.policy == curve.policy:
                 continue
@@ -138,17 +182,28 @@ class Result:
             measured = {"mean": mean, "ci_low": low, "ci_high": high, "share_better": float((gaps < 0).mean())}
             rows.append({**curve.names, "baseline": base.policy, **measured})
         if not rows and baseline is not None and not reference:
-            known = ", ".join(self.frame["policy"].unique(maintain_order=True))
+            known = ", ".join(dict.fromkeys(curve.policy for curve in compared))
             raise ValueError(f"baseline must be one of the policies ({known}), not {baseline!r}")
         return pl.DataFrame(rows, schema=DIFFERENCES)
 
+    def joined_with(self, other: "Result") -> "Result":
+        """Return both results as one, this one first."""
+        return Result(
+            pl.concat([self.frame, other.frame]),
+            [*self.experiments, *other.experiments],
+            pl.concat([self.cpu_seconds, other.cpu_seconds]),
+        )
+
     def plot(self, figure: str | None = None) -> Any:
-        """Return a matplotlib figure of cumulative regret; name the figure where the result holds several."""
-        curves = self.mean_curves()
-        return report.regret_curves(curves.filter(pl.col("figure") == (figure or curves["figure"][0])))
+        """Return a matplotlib figure: cumulative regret, or a sweep; name the figure where the result holds several."""
+        name = figure or self.frame["figure"][0]
+        swept = self.sweeps().filter(figure=name)
+        if not swept.is_empty():
+            return report.sweep_figures(swept)[0]
+        return report.regret_curves(self.mean_curves().filter(figure=name))
 
     def _repr_html_(self) -> str:
-        return report.render_fragment(self.summary(), self.mean_curves())
+        return report.render_fragment(self.summary(), self.mean_curves(), self.sweeps())
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the result to a folder, for `Result.load`."""
@@ -171,6 +226,14 @@ class Result:
 
 
 NAMES = {"figure": pl.String, "problem": pl.String, "policy": pl.String}
+MEAN_CURVES = {
+    **NAMES,
+    "title": pl.String,
+    "round": pl.Int64,
+    "mean": pl.Float64,
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+}
 CPU_SECONDS = {**NAMES, "cpu_seconds": pl.Float64}
 DIFFERENCES = {
     **NAMES,
@@ -179,4 +242,18 @@ DIFFERENCES = {
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
     "share_better": pl.Float64,
+}
+SWEEPS = {
+    **NAMES,
+    "title": pl.String,
+    "series": pl.String,
+    "x_name": pl.String,
+    "x": pl.Float64,
+    "y_name": pl.String,
+    "y": pl.Float64,
+    "runs": pl.Int64,
+    "horizon": pl.Int64,
+    "mean": pl.Float64,
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
 }

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
+from corebandit.result import SWEEPS
+
 POLICIES = {"UCB1": 440.0, "UCB-V": 780.0, "TS": 116.0, "CORe": 107.0, "CORe (warm-up 2)": 83.0}
 TITLES = {"bernoulli": "Bernoulli bandit", "beta": "Beta bandit"}
 CHECKPOINTS = 100
@@ -48,6 +50,66 @@ def make_frames(
                 spread = {"mean": gap, "ci_low": gap - 30, "ci_high": gap + 30, "share_better": 0.25}
                 rows["differences"].append({**where, "baseline": baseline, **spread})
     return Frames(**{name: pl.DataFrame(part) for name, part in rows.items()})
+
+
+def make_search(titles: tuple[str, ...] = ("Easy", "Hard"), figure: str = "figure2-search") -> pl.DataFrame:
+    """Make a search over sigma whose regret is lowest, at 100, for LinTS at 0.4 and LinPHE at 0.8."""
+    best = {"LinTS": 0.4, "LinPHE": 0.8}
+    rows = [
+        point(figure, title, series, 100 + 1000 * (step / 10 - centre) ** 2, sigma=step / 10)
+        for title in titles
+        for series, centre in best.items()
+        for step in range(1, 13)
+    ]
+    return pl.DataFrame(rows, schema=SWEEPS)
+
+
+def make_map(n_alpha: int = 7, n_z: int = 7, figure: str = "figure3-heat-map") -> pl.DataFrame:
+    """Make a grid whose regret is lowest, at 100, where both alpha and z are third."""
+    rows = [
+        point(figure, "Hard", "LinCORe", 100 * 2.0 ** (abs(i - 2) + abs(j - 2)), alpha=0.2 + 0.2 * i, z=0.2 + 0.1 * j)
+        for i in range(n_alpha)
+        for j in range(n_z)
+    ]
+    return pl.DataFrame(rows, schema=SWEEPS)
+
+
+def point(figure: str, title: str, series: str, mean: float, **at: float) -> dict[str, Any]:
+    """Make one point of a sweep, with an interval of 10 % to either side."""
+    (x_name, x), (y_name, y) = [*at.items(), (None, None)][:2]
+    policy = f"{series}({','.join(f'{name}={value:g}' for name, value in at.items())})"
+    where = {"figure": figure, "title": title, "series": series, "policy": policy, "x_name": x_name, "x": x}
+    size = {"y_name": y_name, "y": y, "runs": 100, "horizon": 10_000}
+    return where | size | {"mean": mean, "ci_low": 0.9 * mean, "ci_high": 1.1 * mean}
+
+
+def summary_of(sweeps: pl.DataFrame) -> pl.DataFrame:
+    """Make the rows that a summary has for the policies of a sweep."""
+    return sweeps.with_columns(problem="title", stderr=pl.lit(1.0), cpu_seconds=pl.lit(1.5)).select(
+        "figure", "problem", "policy", "horizon", "runs", "stderr", "mean", "ci_low", "ci_high", "cpu_seconds"
+    )
+
+
+@pytest.fixture
+def search() -> pl.DataFrame:
+    return make_search()
+
+
+@pytest.fixture
+def grid() -> pl.DataFrame:
+    return make_map()
+
+
+@pytest.fixture
+def make_grid() -> Callable[..., pl.DataFrame]:
+    return make_map
+
+
+@pytest.fixture(scope="session")
+def swept() -> tuple[Frames, pl.DataFrame]:
+    """Frames of a comparison, a search and a heat map, and the rows of the sweeps among them."""
+    sweeps, made = pl.concat([make_search(), make_map()]), make_frames()
+    return made._replace(summary=pl.concat([made.summary, summary_of(sweeps)], how="diagonal")), sweeps
 
 
 @pytest.fixture

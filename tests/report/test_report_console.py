@@ -1,11 +1,13 @@
 """Tables in the terminal: complete, narrow, and readable without colour."""
 
 import io
+import re
 
+import polars as pl
 import pytest
 from rich.console import Console
 
-from corebandit.report import differences_table, results_table, verdicts_table
+from corebandit.report import differences_table, results_table, sweeps_table, verdicts_table
 
 
 def printed(renderable, width=80, **options):
@@ -88,3 +90,42 @@ def test_old_terminals_can_print_the_tables(frames):
     console.print(differences_table(frames.differences))
     stream.flush()
     assert "440 ± 18" in stream.buffer.getvalue().decode("cp1252")
+
+
+def test_a_search_has_the_parameter_down_and_the_series_across(search):
+    lines = [words(line) for line in printed(sweeps_table(search)).splitlines()]
+    assert lines[0] == "Figure 2: parameter search, Easy: 100 runs of 10,000 rounds"
+    assert lines[1] == "sigma LinTS LinPHE"
+    assert lines[3] == "0.1 190 590"
+    assert lines.count("best: LinTS sigma=0.4 (100 [90, 110])") == 2
+    assert lines.count("best: LinPHE sigma=0.8 (100 [90, 110])") == 2
+
+
+def test_a_grid_of_seven_by_seven_fits_on_80_columns(grid):
+    text = printed(sweeps_table(grid))
+    lines = [words(line) for line in text.splitlines()]
+    assert max(map(len, text.splitlines())) <= 80
+    assert lines[1] == "z \\ alpha 0.2 0.4 0.6 0.8 1 1.2 1.4"
+    assert "0.4 400 200 100 200 400 800 1600" in lines
+    assert "0.8 6400 3200 1600 3200 6400 12.8k 25.6k" in lines
+    assert "best: LinCORe alpha=0.6 z=0.4 (100 [90, 110])" in lines
+
+
+def test_only_the_best_cell_is_bold(grid):
+    coloured = printed(sweeps_table(grid), force_terminal=True, color_system="standard")
+    body = coloured.split("alpha", 1)[1].split("best:")[0]
+    assert re.findall(r"\x1b\[1m *([^\x1b]+?)\x1b", body.split("\n", 1)[1]) == ["100"]
+
+
+@pytest.mark.parametrize("width", [40, 56, 80])
+def test_no_number_of_a_sweep_is_cut(search, make_grid, width):
+    for frame in (search, make_grid(12, 12)):
+        text = printed(sweeps_table(frame), width=width)
+        assert max(map(len, text.splitlines())) <= width
+        assert "…" not in text
+
+
+def test_labels_of_sweeps_are_not_markup(search):
+    odd = search.with_columns(series=pl.lit("[red]x"), title=pl.lit("[bold]t"), x_name=pl.lit("[i]s"))
+    text = printed(sweeps_table(odd))
+    assert all(label in text for label in ("[red]x", "[bold]t", "[i]s"))

@@ -25,7 +25,7 @@ def drawn_lines(axes):
 
 
 def tick_texts(figure, axis):
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     return [text.get_text() for text in axis.get_ticklabels()]
 
 
@@ -119,21 +119,21 @@ def test_negative_regret_is_drawn_on_a_linear_axis(frames):
     assert any(text.startswith("−") or text == "0" for text in tick_texts(figure, axes.yaxis))
     finals = figures.final_regrets(frames.finals.with_columns(pl.col("regret") - 150))
     assert finals.axes[0].get_xscale() == "linear"
-    finals.canvas.draw()
+    finals.draw_without_rendering()
 
 
 def test_intervals_that_reach_below_zero_leave_the_log_axis_alone(frames):
     figure = figures.regret_curves(frames.curves.with_columns(ci_low=pl.lit(-5.0)))
     assert figure.axes[0].get_yscale() == "log"
-    figure.canvas.draw()
+    figure.draw_without_rendering()
 
 
 def test_regret_of_zero_can_be_drawn(frames):
     curves = frames.curves.with_columns(mean=pl.lit(0.0), ci_low=pl.lit(0.0), ci_high=pl.lit(0.0))
     figure = figures.regret_curves(curves)
     assert figure.axes[0].get_yscale() == "linear"
-    figure.canvas.draw()
-    figures.final_regrets(frames.finals.with_columns(regret=pl.lit(0.0))).canvas.draw()
+    figure.draw_without_rendering()
+    figures.final_regrets(frames.finals.with_columns(regret=pl.lit(0.0))).draw_without_rendering()
 
 
 def test_one_run_of_one_policy_without_an_interval_can_be_drawn(make):
@@ -141,8 +141,8 @@ def test_one_run_of_one_policy_without_an_interval_can_be_drawn(make):
     nothing = pl.lit(None, pl.Float64)
     figure = figures.regret_curves(made.curves.with_columns(ci_low=nothing, ci_high=nothing))
     assert figure.axes[0].lines[0].get_ydata()[-1] == pytest.approx(20)
-    figure.canvas.draw()
-    figures.final_regrets(made.finals).canvas.draw()
+    figure.draw_without_rendering()
+    figures.final_regrets(made.finals).draw_without_rendering()
 
 
 def test_no_rows_are_refused(frames):

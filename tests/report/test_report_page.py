@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import polars as pl
 import pytest
 
-from corebandit.report import render_fragment, render_page
+from corebandit.report import Drawing, heat_map, render_fragment, render_page, sweep_lines
 
 VOID = {"meta", "link", "img", "br", "hr", "input", "base", "source", "embed"}
 
@@ -47,6 +47,19 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def page(frames, verdicts, settings):
     return render_page("The paper", *frames, verdicts, settings)
+
+
+@pytest.fixture(scope="module")
+def page_with_sweeps(swept, verdicts, settings):
+    frames, sweeps = swept
+    theory = Drawing("theory", "Regret against n", "Points are means & lines are laws.", sweep_lines(sweeps))
+    extra = Drawing("figure1", "Another view", "What is seen.", heat_map(sweeps))
+    return render_page("Sweeps", *frames, verdicts, settings, sweeps=sweeps, drawings=[theory, extra])
+
+
+@pytest.fixture(params=["page", "page_with_sweeps"])
+def any_page(request):
+    return request.getfixturevalue(request.param)
 
 
 def test_the_page_says_what_was_run(page):
@@ -103,7 +116,7 @@ def test_settings_tell_how_to_make_it_again(page):
     text = Page(page).text
     assert "corebandit reproduce --quick" in text
     assert "numpy 2.2.1" in text
-    assert "figure1-bernoulli: Bernoulli bandit problem RandomBernoulli parameters arms = 10" in text
+    assert "Figure 1: bernoulli, Bernoulli bandit problem RandomBernoulli parameters arms = 10" in text
     assert "rounds 10,000 runs 11 seed 77 regret expected" in text
     assert "alpha = 0.6, warm_up = 4.0" in text
 
@@ -114,16 +127,16 @@ def test_settings_may_be_empty(frames):
     assert "time spent" not in page.text
 
 
-def test_the_page_loads_nothing(page):
-    assert "http" not in page
-    assert "//" not in re.sub(r"data:image/png;base64,[A-Za-z0-9+/=\s]+", "", page)
-    parsed = Page(page)
+def test_the_page_loads_nothing(any_page):
+    assert "http" not in any_page
+    assert "//" not in re.sub(r"data:image/png;base64,[A-Za-z0-9+/=\s]+", "", any_page)
+    parsed = Page(any_page)
     assert not {"script", "link", "img", "iframe", "object", "base"} & set(parsed.tags)
     targets = [value for _, name, value in parsed.attributes if name in ("src", "href", "xlink:href")]
     assert targets
     assert all(value.startswith(("#", "data:")) for value in targets)
-    assert "@import" not in page
-    assert all(target.startswith("#") for target in re.findall(r"url\((.*?)\)", page))
+    assert "@import" not in any_page
+    assert all(target.startswith("#") for target in re.findall(r"url\((.*?)\)", any_page))
 
 
 def test_a_page_with_many_runs_carries_its_images(make, settings):
@@ -133,11 +146,11 @@ def test_a_page_with_many_runs_carries_its_images(make, settings):
     assert all(value.startswith("data:image/png;base64,") for value in targets)
 
 
-def test_ids_are_unique_and_links_lead_somewhere(page):
-    parsed = Page(page)
+def test_ids_are_unique_and_links_lead_somewhere(any_page):
+    parsed = Page(any_page)
     assert len(parsed.ids) == len(set(parsed.ids))
     links = [value for _, name, value in parsed.attributes if name == "href"]
-    assert {link[1:] for link in links} <= set(parsed.ids)
+    assert {link[1:] for link in links if not link.startswith("data:")} <= set(parsed.ids)
 
 
 def test_labels_cannot_inject_anything(make, verdicts, settings):
@@ -177,6 +190,98 @@ def test_a_figure_without_curves_still_has_its_table(frames, settings):
     page = Page(render_page("Table", *other, [], settings))
     assert "440 ± 18" in page.text
     assert "figure" not in page.tags
+
+
+def section(page, anchor):
+    return Page(re.search(rf'<section id="{anchor}">.*?</section>', page, re.DOTALL)[0])
+
+
+def test_settings_of_sweeps_are_not_counted_as_policies(page_with_sweeps):
+    text = Page(page_with_sweeps).text
+    assert "5 policies on 2 problems and 73 parameter settings, 11 to 100 runs of 10,000 rounds each, paired" in text
+    assert "policies 8 parameter settings 73 problems 5" in text
+
+
+def test_a_page_of_sweeps_alone_counts_settings_of_policies(swept):
+    frames, sweeps = swept
+    only = frames.summary.filter(pl.col("figure") != "figure1")
+    nothing = [frame.clear() for frame in frames[1:]]
+    text = Page(render_page("Sweeps", only, *nothing, [], {}, sweeps=sweeps)).text
+    assert "73 parameter settings of 3 policies on 3 problems, 100 runs of 10,000 rounds each" in text
+
+
+def test_a_search_shows_lines_and_a_compact_table(page_with_sweeps):
+    part = section(page_with_sweeps, "figure-2")
+    labels = [value for tag, name, value in part.attributes if (tag, name) == ("svg", "aria-label")]
+    assert labels == ["Easy: regret at the end", "Hard: regret at the end"]
+    assert "Figure 2: parameter search Lowest mean regret" in part.text
+    assert "Easy: LinTS sigma=0.4 (100 [90, 110]), LinPHE sigma=0.8 (100 [90, 110])" in part.text
+    assert part.text.count("sigma LinTS LinPHE 0.1 190 590 0.2 140 460") == 2
+    assert part.texts.count("Easy") >= 2
+    assert "Paired differences" not in part.text
+    assert "95 % interval CPU" not in part.text
+    best = [value for tag, name, value in part.attributes if (tag, name) == ("td", "class") and "key" in value]
+    assert len(best) == 4
+    assert ("td", "title", "95 % interval: [171, 209]") in part.attributes
+
+
+def test_a_heat_map_has_its_numbers_in_a_folded_table(page_with_sweeps):
+    part = section(page_with_sweeps, "figure-3")
+    labels = [value for tag, name, value in part.attributes if (tag, name) == ("svg", "aria-label")]
+    assert labels == ["Hard: LinCORe: regret at the end"]
+    assert "Hard: LinCORe alpha=0.6 z=0.4 (100 [90, 110])" in part.text
+    assert "details" in part.tags
+    assert "z \\ alpha 0.2 0.4 0.6 0.8 1 1.2 1.4 0.8 6400 3200 1600 3200 6400 12.8k 25.6k 0.7" in part.text
+
+
+def test_policies_beside_a_sweep_keep_their_table(swept):
+    frames, sweeps = swept
+    beside = frames.summary.filter(figure="figure1", problem="beta").with_columns(figure=pl.lit("figure2-search"))
+    page = render_page("Sweeps", pl.concat([frames.summary, beside]), *frames[1:], [], {}, sweeps=sweeps)
+    assert "Other policies" in section(page, "figure-2").text
+    assert section(page, "figure-2").text.count("440 ± 18 [396, 484] 1.5 s") == 1
+    assert "Other policies" not in section(page, "figure-3").text
+
+
+def test_drawings_stand_in_their_section_or_in_one_of_their_own(page_with_sweeps):
+    first, last = section(page_with_sweeps, "figure-1"), section(page_with_sweeps, "figure-4")
+    assert first.text.index("Another view. What is seen.") < first.text.index("Regret over the rounds.")
+    assert last.text.startswith("Theory ")
+    assert last.text.endswith("Regret against n. Points are means & lines are laws.")
+    assert last.tags.count("svg") == 1
+    assert "table" not in last.tags
+    assert Page(page_with_sweeps).text.count("Theory") == 2
+
+
+def test_the_same_sweeps_make_the_same_page(swept):
+    assert len({render_page("Sweeps", *swept[0], [], {}, sweeps=swept[1]) for _ in range(2)}) == 1
+
+
+def test_empty_sweeps_change_nothing(frames, verdicts, settings, page, search):
+    assert render_page("The paper", *frames, verdicts, settings, sweeps=search.clear()) == page
+
+
+def test_labels_of_sweeps_cannot_inject_anything(frames, search, grid):
+    evil = "<script>alert('x')</script>"
+    sweeps = pl.concat([search, grid.with_columns(y_name=pl.lit(evil))])
+    sweeps = sweeps.with_columns(title=pl.lit(evil), series=pl.lit(evil), x_name=pl.lit(evil), figure=pl.lit("figure1"))
+    sweeps = sweeps.with_columns(policy=pl.lit("UCB1"))
+    drawing = Drawing(evil, evil, evil, sweep_lines(sweeps))
+    for text in (
+        render_page("Evil", *frames, [], {}, sweeps=sweeps, drawings=[drawing]),
+        render_fragment(frames.summary, frames.curves, sweeps),
+    ):
+        assert "<script" not in text.lower()
+        assert evil in Page(text).text
+
+
+def test_a_fragment_shows_sweeps(swept):
+    frames, sweeps = swept
+    parsed = Page(render_fragment(frames.summary, frames.curves, sweeps))
+    labels = [value for tag, name, value in parsed.attributes if (tag, name) == ("svg", "aria-label")]
+    assert labels[2:] == ["Easy: regret at the end", "Hard: regret at the end", "Hard: LinCORe: regret at the end"]
+    assert "sigma LinTS LinPHE 0.1 190 590" in parsed.text
+    assert "LinTS(sigma=0.1)" not in parsed.text
 
 
 def test_a_fragment_has_the_table_and_the_curves_and_no_document(frames):

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from corebandit.report import tables
+from corebandit.report.sweep_tables import sweep_tables
 
 
 @pytest.mark.parametrize(
@@ -101,10 +102,72 @@ def test_large_numbers_are_given_in_words(value, text):
     assert tables.large(value) == text
 
 
-def test_numbered_figures_get_a_title_and_other_names_stay():
-    assert tables.figure_title("figure1") == "Figure 1"
-    assert tables.figure_title("figure 3b") == "Figure 3b"
-    assert tables.figure_title("figures of speech") == "figures of speech"
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("figure1", "Figure 1"),
+        ("figure 3b", "Figure 3b"),
+        ("figure3-heat-map", "Figure 3: heat map"),
+        ("figure2-parameter-search", "Figure 2: parameter search"),
+        ("figure2-search", "Figure 2: parameter search"),
+        ("theory", "Theory"),
+        ("theory-pool", "Theory: pool"),
+        ("figures of speech", "figures of speech"),
+        ("theory of games", "theory of games"),
+        ("my-figure2", "my-figure2"),
+    ],
+)
+def test_figures_and_theory_get_a_title_and_other_names_stay(name, title):
+    assert tables.figure_title(name) == title
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [(118.24, 110.0, 127.0, "118.2 [110.0, 127.0]"), (0.5, None, None, "0.5000"), (0.5, math.nan, 1.0, "0.5000")],
+)
+def test_an_estimate_comes_with_its_interval_if_there_is_one(value, low, high, text):
+    assert tables.estimate(value, low, high) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"), [(1, "policy", "1 policy"), (3, "policy", "3 policies"), (1200, "run", "1,200 runs")]
+)
+def test_nouns_follow_their_number(number, noun, text):
+    assert tables.counted(number, noun) == text
+
+
+def test_a_search_is_a_table_with_the_parameter_down_and_series_across(search):
+    easy, hard = sweep_tables(search)
+    assert (easy.figure, easy.title, hard.title, easy.series) == ("figure2-search", "Easy", "Hard", "")
+    assert (easy.down, easy.columns, len(easy.rows)) == ("sigma", ["LinTS", "LinPHE"], 12)
+    setting, cells = easy.rows[3]
+    assert setting == "0.4"
+    assert [(cell.mean, cell.interval, cell.is_best) for cell in cells] == [
+        ("100", "[90, 110]", True),
+        ("260", "[234, 286]", False),
+    ]
+    assert easy.best == ["LinTS sigma=0.4 (100 [90, 110])", "LinPHE sigma=0.8 (100 [90, 110])"]
+
+
+def test_a_grid_is_a_table_that_looks_like_its_heat_map(grid):
+    (table,) = sweep_tables(grid.filter((pl.col("x") < 1.3) | (pl.col("y") < 0.75)))
+    assert (table.series, table.down, table.across) == ("LinCORe", "z", "alpha")
+    assert table.columns == ["0.2", "0.4", "0.6", "0.8", "1", "1.2", "1.4"]
+    assert [setting for setting, _ in table.rows] == ["0.8", "0.7", "0.6", "0.5", "0.4", "0.3", "0.2"]
+    assert table.rows[0][1][-1] is None
+    assert [
+        (row, column)
+        for row, (_, cells) in enumerate(table.rows)
+        for column, cell in enumerate(cells)
+        if cell and cell.is_best
+    ] == [(4, 2)]
+    assert table.best == ["LinCORe alpha=0.6 z=0.4 (100 [90, 110])"]
+
+
+def test_one_run_of_a_setting_has_no_interval(search):
+    table = sweep_tables(search.with_columns(runs=pl.lit(1, pl.Int64)))[0]
+    assert table.best[0] == "LinTS sigma=0.4 (100.0)"
+    assert table.rows[0][1][0].interval == tables.UNKNOWN
 
 
 def test_results_repeat_the_frame_in_its_order(frames):

@@ -7,26 +7,41 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from corebandit.report.console import differences_table, results_table, verdicts_table
+    from corebandit.report.console import best_settings, differences_table, results_table, sweeps_table, verdicts_table
     from corebandit.report.figures import as_svg, final_regrets, regret_curves, save
     from corebandit.report.page import render_fragment, render_page
+    from corebandit.report.power_laws import scaling
+    from corebandit.report.sections import Drawing
+    from corebandit.report.sweeps import heat_map, heat_map_panels, sweep_figures, sweep_lines, sweep_panels
 
 __all__ = [
+    "Drawing",
     "as_svg",
+    "best_settings",
     "differences_table",
     "final_regrets",
+    "heat_map",
+    "heat_map_panels",
     "regret_curves",
     "render_fragment",
     "render_page",
     "results_table",
     "save",
+    "scaling",
+    "sweep_figures",
+    "sweep_lines",
+    "sweep_panels",
+    "sweeps_table",
     "verdicts_table",
 ]
 
 _HOMES = {
-    "console": ("differences_table", "results_table", "verdicts_table"),
+    "console": ("best_settings", "differences_table", "results_table", "sweeps_table", "verdicts_table"),
     "figures": ("as_svg", "final_regrets", "regret_curves", "save"),
     "page": ("render_fragment", "render_page"),
+    "power_laws": ("scaling",),
+    "sections": ("Drawing",),
+    "sweeps": ("heat_map", "heat_map_panels", "sweep_figures", "sweep_lines", "sweep_panels"),
 }
 
 

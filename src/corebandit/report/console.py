@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from corebandit.report import tables
+from corebandit.report.sweep_tables import sweep_tables
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -68,6 +69,44 @@ def verdicts_table(verdicts: Sequence[Mapping[str, Any]]) -> Table:
         styled = [Text(verdict, VERDICT_STYLES.get(verdict, UNSURE_STYLE)) for verdict in cells]
         table.add_row(Text(claim.id, "bold"), Text(claim.text), *styled)
     return table
+
+
+def sweeps_table(sweeps: "DataFrame") -> RenderableType:
+    """Return mean final regret under every setting: one parameter down and series across, or one parameter each way.
+
+    The best setting of each series is bold, and is named with its interval below the table.
+    """
+    parts: list[RenderableType] = []
+    for section in sweep_tables(sweeps):
+        is_grid = bool(section.series)
+        table = Table(
+            box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1 if is_grid else GAP - 1, 0, 0)
+        )
+        corner = f"{section.down} \\ {section.across}" if is_grid else section.down
+        for header in (corner, *section.columns):
+            table.add_column(Text(header), justify="right", overflow="fold")
+        for name, cells in section.rows:
+            texts = [
+                Text(cell.text if is_grid else cell.mean, "bold" if cell.is_best else "")
+                if cell
+                else Text(tables.UNKNOWN)
+                for cell in cells
+            ]
+            table.add_row(Text(name, "dim"), *texts)
+        problem = f"{section.title}, {section.series}" if is_grid else section.title
+        best = Text("\n".join(f"best: {line}" for line in section.best))
+        parts += [_title(section.figure, problem, section.size), Padding(Group(table, best), (0, 0, 1, INDENT))]
+    return Group(*parts)
+
+
+def best_settings(sweeps: "DataFrame") -> RenderableType:
+    """Return one line for each series of a sweep: the setting with the lowest regret."""
+    lines = [
+        Text.assemble((f"{tables.figure_title(section.figure)}, {section.title}", "bold"), (": best is ", "dim"), best)
+        for section in sweep_tables(sweeps)
+        for best in section.best
+    ]
+    return Padding(Group(*lines), (0, 0, 1, 0))
 
 
 def _title(figure: str, problem: str, rest: str) -> Text:

@@ -5,34 +5,40 @@ Only matplotlib's figure objects are used, never pyplot, so drawing leaves no tr
 
 import hashlib
 import io
-import math
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.markers import MarkerStyle
 from matplotlib.patches import Patch, PathPatch
-from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 from matplotlib.transforms import Affine2D
 
 from corebandit.report.inline_svg import inline
+from corebandit.report.panels import (
+    COLUMNS,
+    Styles,
+    legend_of_styles,
+    log_scale,
+    panel_grid,
+    set_title,
+    shared_legend,
+    short_number,
+    single_panel,
+    split_panels,
+    styled_line,
+    wrapped,
+)
 from corebandit.report.style import COLOURS, INK, MUTED, PAGE_VARIABLES, PAPER, LineStyle, drawing, policy_styles
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
-Styles = Mapping[str, LineStyle]
-FloatArray = np.ndarray[Any, np.dtype[np.float64]]
-
-COLUMNS = 3
 POINTS_WITH_MARKER = 10
 # A run whose regret exceeds this many medians of its policy is marked.
 FAR = 5
@@ -42,39 +48,45 @@ _NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 def regret_curves(curves: "DataFrame") -> Figure:
     """Draw mean cumulative regret over the rounds, one panel per problem, from the rows of one figure."""
-    panels, styles = _panels(curves), policy_styles(curves["policy"])
+    panels, styles = split_panels(curves, "problem"), policy_styles(curves["policy"])
     with drawing():
-        figure, grid = _grid(len(panels), height=3.0)
+        figure, grid = panel_grid(len(panels), height=3.0)
         for position, (axes, panel) in enumerate(zip(grid, panels, strict=True)):
             _draw_curves(axes, panel, styles)
             if position % COLUMNS:
                 axes.set_ylabel("")
-        _legend(figure, [_line(style) for style in styles.values()], [_wrapped(policy, 48) for policy in styles])
+        legend_of_styles(figure, styles)
     return figure
 
 
 def regret_panels(curves: "DataFrame", styles: Styles) -> list[Figure]:
     """Draw each panel of `regret_curves` as a figure of its own, without a legend."""
-    return [_single(partial(_draw_curves, panel=panel, styles=styles), height=2.9) for panel in _panels(curves)]
+    return [
+        single_panel(partial(_draw_curves, panel=panel, styles=styles), height=2.9)
+        for panel in split_panels(curves, "problem")
+    ]
 
 
 def final_regrets(finals: "DataFrame") -> Figure:
     """Draw the final regret of every run, one panel per problem and one row per policy, from the rows of one figure."""
-    panels, styles = _panels(finals), policy_styles(finals["policy"])
+    panels, styles = split_panels(finals, "problem"), policy_styles(finals["policy"])
     with drawing():
-        figure, grid = _grid(len(panels), height=_height_of_rows(len(styles)))
+        figure, grid = panel_grid(len(panels), height=_height_of_rows(len(styles)))
         for position, (axes, panel) in enumerate(zip(grid, panels, strict=True)):
             _draw_finals(axes, panel, styles, has_many_dots=finals.height > _MOST_VECTOR_DOTS)
             if position % COLUMNS:
                 axes.tick_params(axis="y", labelleft=False)
-        _legend(figure, *_key_of_finals(), handle_length=1.5)
+        shared_legend(figure, *_key_of_finals(), handle_length=1.5)
     return figure
 
 
 def final_regret_panels(finals: "DataFrame", styles: Styles) -> list[Figure]:
     """Draw each panel of `final_regrets` as a figure of its own, without a legend."""
     draw = partial(_draw_finals, styles=styles, has_many_dots=finals.height > _MOST_VECTOR_DOTS)
-    return [_single(partial(draw, panel=panel), _height_of_rows(len(styles))) for panel in _panels(finals)]
+    return [
+        single_panel(partial(draw, panel=panel), _height_of_rows(len(styles)))
+        for panel in split_panels(finals, "problem")
+    ]
 
 
 def swatch(style: LineStyle) -> Figure:
@@ -84,7 +96,7 @@ def swatch(style: LineStyle) -> Figure:
         figure = Figure(figsize=(width / 72, height / 72))
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(0, width), ylim=(0, height))
         axes.set_axis_off()
-        line = _line(style._replace(marker=""), clip_on=False)
+        line = styled_line(style._replace(marker=""), clip_on=False)
         line.set_data([1, width - 1], [height / 2, height / 2])
         axes.add_line(line)
         if style.marker:
@@ -102,6 +114,7 @@ def save(figure: Figure, path: str | Path) -> list[Path]:
     png, svg = (path.with_name(f"{path.name}.{suffix}") for suffix in ("png", "svg"))
     with drawing():
         figure.savefig(png, dpi=150, metadata={"Software": None})
+        figure.set_layout_engine("none")  # all is in its place now
         figure.savefig(svg, metadata=_NO_METADATA)
     return [png, svg]
 
@@ -116,67 +129,6 @@ def as_svg(figure: Figure, name: str = "figure", title: str = "") -> str:
     return inline(text, f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", title, PAGE_VARIABLES)
 
 
-def _panels(frame: "DataFrame") -> list["DataFrame"]:
-    if frame.is_empty():
-        raise ValueError("a figure needs at least one row of data")
-    return frame.partition_by("problem", maintain_order=True)
-
-
-def _grid(n_panels: int, height: float) -> tuple[Figure, list[Axes]]:
-    columns, rows = min(n_panels, COLUMNS), math.ceil(n_panels / COLUMNS)
-    width = 5.6 if n_panels == 1 else 3.7 * columns
-    figure = Figure(figsize=(width, height * rows + 0.4), layout=ConstrainedLayoutEngine(hspace=0.04))
-    grid = list(figure.subplots(rows, columns, squeeze=False).flat)
-    for axes in grid[n_panels:]:
-        axes.remove()
-    return figure, grid[:n_panels]
-
-
-def _single(draw: Callable[[Axes], None], height: float) -> Figure:
-    with drawing():
-        figure = Figure(figsize=(4.2, height), layout="constrained")
-        draw(figure.subplots())
-    return figure
-
-
-def _legend(figure: Figure, handles: Sequence[Artist], labels: Sequence[str], handle_length: float = 2.8) -> None:
-    """Put a legend below all panels, in as many columns as fit."""
-    widths = [0.25 + 0.12 * handle_length + 0.075 * max(map(len, label.split("\n"))) for label in labels]
-    for columns in range(len(labels), 0, -1):
-        rows = math.ceil(len(labels) / columns)
-        if sum(max(widths[first : first + rows]) for first in range(0, len(labels), rows)) <= figure.get_figwidth():
-            break
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, handlelength=handle_length)
-
-
-def _wrapped(label: str, width: int, most_lines: int = 4) -> str:
-    """Return a label in short lines, without control characters, which SVG files cannot hold."""
-    lines = textwrap.wrap("".join(character if character.isprintable() else " " for character in label), width)
-    if len(lines) > most_lines:
-        lines[most_lines - 1 :] = [lines[most_lines - 1][: width - 1] + "…"]
-    return "\n".join(lines)
-
-
-def _title(axes: Axes, panel: "DataFrame") -> None:
-    axes.set_title(_wrapped(panel["title"][0], 32), loc="left")
-
-
-def _line(style: LineStyle, **options: Any) -> Line2D:
-    return Line2D(
-        [],
-        [],
-        color=style.colour,
-        linestyle=style.dashes,
-        linewidth=style.width,
-        marker=style.marker,
-        markersize=4.5,
-        markeredgecolor=PAPER,
-        markeredgewidth=0.5,
-        zorder=4 if style.is_emphasised else 3,
-        **options,
-    )
-
-
 def _draw_curves(axes: Axes, panel: "DataFrame", styles: Styles) -> None:
     for position, curve in enumerate(panel.partition_by("policy", maintain_order=True)):
         style = styles[curve["policy"][0]]
@@ -185,17 +137,17 @@ def _draw_curves(axes: Axes, panel: "DataFrame", styles: Styles) -> None:
         axes.fill_between(rounds, low, high, color=style.colour, alpha=0.18, linewidth=0, zorder=2)
         step = max(1, len(rounds) // POINTS_WITH_MARKER)
         # Markers of different policies start at different rounds, so that they do not hide one another.
-        line = _line(style, markevery=(step // 2 + position * 3 % step, step) if step > 1 else None)
+        line = styled_line(style, markevery=(step // 2 + position * 3 % step, step) if step > 1 else None)
         line.set_data(rounds, mean)
         axes.add_line(line)
     last = int(panel["round"].to_numpy().max())
     # On a log axis the first hundredth of the rounds would take most of the room.
     shown = panel.filter(panel["round"] >= last / 100)
-    _scale(axes, "y", shown["mean"].to_numpy())
-    _title(axes, panel)
+    log_scale(axes, "y", shown["mean"].to_numpy())
+    set_title(axes, panel["title"][0])
     axes.set(xlabel="round", ylabel="cumulative regret", xlim=(0, last))
     axes.xaxis.set_major_locator(MaxNLocator(5, steps=(1, 2, 5, 10)))
-    axes.xaxis.set_major_formatter(FuncFormatter(_short))
+    axes.xaxis.set_major_formatter(FuncFormatter(short_number))
 
 
 def _draw_finals(axes: Axes, panel: "DataFrame", styles: Styles, has_many_dots: bool) -> None:
@@ -237,13 +189,13 @@ def _draw_finals(axes: Axes, panel: "DataFrame", styles: Styles, has_many_dots: 
                 fontsize=6.5,
                 color=MUTED,
             )
-    axes.set_yticks(range(len(styles)), [_wrapped(policy, 26, most_lines=2) for policy in styles])
+    axes.set_yticks(range(len(styles)), [wrapped(policy, 26, most_lines=2) for policy in styles])
     axes.set_ylim(len(styles) - 0.45, -0.55)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False, axis="y")
-    _scale(axes, "x", panel["regret"].to_numpy())
-    _title(axes, panel)
+    log_scale(axes, "x", panel["regret"].to_numpy())
+    set_title(axes, panel["title"][0])
     axes.set_xlabel("final regret of a run")
 
 
@@ -263,25 +215,3 @@ def _key_of_finals() -> tuple[list[Artist], list[str]]:
 
 def _height_of_rows(n_rows: int) -> float:
     return max(1.5, 0.9 + 0.3 * n_rows)
-
-
-def _scale(axes: Axes, name: str, values: FloatArray) -> None:
-    """Give axis `name` a log scale if all regrets are positive; realised regret may not be."""
-    values = values[np.isfinite(values)]
-    axis = axes.xaxis if name == "x" else axes.yaxis
-    if len(values) and values.min() > 0:
-        low, high = float(values.min()), float(values.max())
-        margin = max(high / low, 1.5) ** 0.06
-        axes.set(**{f"{name}scale": "log", f"{name}lim": (low / margin, high * margin)})
-        # Within half a decade the round numbers of a log axis are too few.
-        axis.set_major_locator(AutoLocator() if high < 5 * low else LogLocator(subs=(1, 2, 5)))
-        axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(_short))
-
-
-def _short(value: float, position: int | None = None) -> str:
-    """Return a tick label: 0.5, 200, 2k, 1.5M."""
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:g}{letter}".replace("-", "\N{MINUS SIGN}")
-    return f"{value:g}".replace("-", "\N{MINUS SIGN}")

@@ -1,55 +1,19 @@
 """The report as one HTML page that loads nothing, and as a fragment for notebooks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from corebandit.report import figures, tables
-from corebandit.report.style import LineStyle, policy_styles
+from corebandit.report.sections import Drawing, figure_sections, outside_sweeps, size_of, with_runs
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from polars import DataFrame
 
 VERDICT_CLASSES = {"holds": "holds", "does not hold": "fails"}
 VERDICT_VERBS = {"holds": ("holds", "hold"), "does not hold": ("does not hold", "do not hold")}
-
-
-class FigureSection(NamedTuple):
-    """What there is to show about one figure; `problems` are the titles of its problems."""
-
-    name: str
-    anchor: str
-    size: str
-    problems: dict[str, str]
-    styles: dict[str, LineStyle]
-    swatches: dict[str, Markup]
-    curves: list[Markup]
-    results: list[tables.ResultSection]
-    finals: list[Markup]
-    differences: list[tables.DifferenceSection]
-
-    @property
-    def title(self) -> str:
-        """Return the heading."""
-        return tables.figure_title(self.name)
-
-    @property
-    def best(self) -> str:
-        """Name the policy with the lowest regret on each problem."""
-        if len(self.styles) < 2:
-            return ""
-        wins: dict[str, list[str]] = {}
-        for section in self.results:
-            problem = self.problems.get(section.problem, section.problem)
-            for row in section.rows:
-                if row.is_best:
-                    wins.setdefault(row.policy, []).append(f"{problem} ({row.regret})")
-        listed = "; ".join(f"{policy} on {', '.join(problems)}" for policy, problems in wins.items())
-        return f"Lowest mean regret: {listed}."
 
 
 def render_page(
@@ -60,6 +24,8 @@ def render_page(
     differences: "DataFrame",
     verdicts: Sequence[Mapping[str, Any]],
     settings: Mapping[str, Any],
+    sweeps: "DataFrame | None" = None,
+    drawings: Sequence[Drawing] = (),
 ) -> str:
     """Return the report as one self-contained HTML page.
 
@@ -73,21 +39,22 @@ def render_page(
         Claims with their verdicts; without any the section is left out.
     settings
         `experiments`, `versions`, `seconds` (wall time) and `command`, each optional.
+    sweeps
+        Final regret under every setting of a parameter search, one row a point. A figure with such rows shows them
+        instead of curves, single runs and differences.
+    drawings
+        Figures to show in the sections they name; a name without a section gets one of its own, at the end.
     """
     claims = tables.claims(verdicts)
     sections = [
-        section._replace(
-            finals=_panels(_rows_of(section.name, finals), figures.final_regret_panels, section.styles, section.anchor),
-            differences=tables.differences(_rows_of(section.name, differences)),
-        )
-        for section in _sections(summary, curves)
+        with_runs(section, finals, differences) for section in figure_sections(summary, curves, sweeps, drawings)
     ]
     template = _environment().get_template("page.html.jinja")
     return template.render(
         title=title,
-        size=_size(summary),
+        size=_lead(summary, sweeps),
         is_paired=summary["policy"].n_unique() > 1,
-        tiles=_tiles(summary, claims, settings),
+        tiles=_tiles(summary, sweeps, claims, settings),
         figures=sections,
         far=figures.FAR,
         claims=claims,
@@ -98,9 +65,10 @@ def render_page(
     )
 
 
-def render_fragment(summary: "DataFrame", curves: "DataFrame") -> str:
-    """Return the results table and the regret curves as a piece of HTML, for notebooks."""
-    return _environment().get_template("fragment.html.jinja").render(figures=_sections(summary, curves))
+def render_fragment(summary: "DataFrame", curves: "DataFrame", sweeps: "DataFrame | None" = None) -> str:
+    """Return the results table and the regret curves, or the sweeps, as a piece of HTML, for notebooks."""
+    sections = figure_sections(summary, curves, sweeps)
+    return _environment().get_template("fragment.html.jinja").render(figures=sections)
 
 
 @cache
@@ -117,62 +85,31 @@ def _environment() -> Environment:
     return environment
 
 
-def _sections(summary: "DataFrame", curves: "DataFrame") -> list[FigureSection]:
-    """Return one section per figure of `summary`, with its table and its curves."""
-    sections = []
-    for index, part in enumerate(summary.partition_by("figure", maintain_order=True), start=1):
-        name, anchor = part["figure"][0], f"figure-{index}"
-        own_curves = curves.filter(figure=name)
-        styles = policy_styles([*part["policy"], *own_curves["policy"]])
-        sections.append(
-            FigureSection(
-                name=name,
-                anchor=anchor,
-                size=_size(part),
-                problems=dict(zip(own_curves["problem"], own_curves["title"], strict=True)),
-                styles=styles,
-                swatches={policy: Markup(figures.as_svg(figures.swatch(style))) for policy, style in styles.items()},
-                curves=_panels(own_curves, figures.regret_panels, styles, anchor),
-                results=tables.results(part),
-                finals=[],
-                differences=[],
-            )
-        )
-    return sections
+def _lead(summary: "DataFrame", sweeps: "DataFrame | None") -> str:
+    """Say how much was run; the settings of sweeps are counted apart, as they are too many to be policies."""
+    plain = outside_sweeps(summary, sweeps)
+    if sweeps is None or plain.height == summary.height:
+        return size_of(summary)
+    settings = tables.counted(sweeps.n_unique(["figure", "policy"]), "parameter setting")
+    size = tables.run_size(summary["runs"], summary["horizon"])
+    if plain.is_empty():
+        policies, problems = sweeps["series"].n_unique(), summary.n_unique(["figure", "problem"])
+        subject = f"{settings} of {tables.counted(policies, 'policy')} on {tables.counted(problems, 'problem')}"
+    else:
+        policies, problems = plain["policy"].n_unique(), plain.n_unique(["figure", "problem"])
+        subject = f"{tables.counted(policies, 'policy')} on {tables.counted(problems, 'problem')} and {settings}"
+    return f"{subject}, {size} each"
 
 
-def _panels(
-    frame: "DataFrame",
-    draw: "Callable[[DataFrame, figures.Styles], list[Figure]]",
-    styles: "figures.Styles",
-    name: str,
-) -> list[Markup]:
-    panels = []
-    for figure in draw(frame, styles) if not frame.is_empty() else ():
-        axes = figure.axes[0]
-        title = f"{axes.get_title(loc='left')}: {axes.get_ylabel() or axes.get_xlabel()}"
-        panels.append(Markup(figures.as_svg(figure, name, title)))
-    return panels
-
-
-def _rows_of(figure: str, frame: "DataFrame") -> "DataFrame":
-    # With a single policy there are no differences, and such a frame may have no columns either.
-    return frame if frame.is_empty() else frame.filter(figure=figure)
-
-
-def _size(summary: "DataFrame") -> str:
-    """Say how much was run: 8 policies on 3 problems, 1,000 runs of 10,000 rounds each."""
-    policies, problems = summary["policy"].n_unique(), summary.n_unique(["figure", "problem"])
-    return (
-        f"{policies} {'policy' if policies == 1 else 'policies'} on {problems} problem{'s' if problems > 1 else ''}, "
-        f"{tables.run_size(summary['runs'], summary['horizon'])} each"
-    )
-
-
-def _tiles(summary: "DataFrame", claims: Sequence[tables.Claim], settings: Mapping[str, Any]) -> dict[str, str]:
+def _tiles(
+    summary: "DataFrame", sweeps: "DataFrame | None", claims: Sequence[tables.Claim], settings: Mapping[str, Any]
+) -> dict[str, str]:
     """Return the numbers to show large at the top."""
-    tiles = {
-        "policies": tables.count(summary["policy"].n_unique()),
+    policies = {*outside_sweeps(summary, sweeps)["policy"], *(() if sweeps is None else sweeps["series"])}
+    tiles = {"policies": tables.count(len(policies))}
+    if sweeps is not None and not sweeps.is_empty():
+        tiles["parameter settings"] = tables.count(sweeps.n_unique(["figure", "policy"]))
+    tiles |= {
         "problems": tables.count(summary.n_unique(["figure", "problem"])),
         "runs per policy": tables.count_range(summary["runs"]),
         "rounds played": tables.large(int((summary["horizon"] * summary["runs"]).sum())),
@@ -227,7 +164,7 @@ def _experiment(description: Mapping[str, Any]) -> dict[str, Any]:
         "regret": description.get("regret"),
     }
     return {
-        "title": ": ".join(filter(None, (tables.figure_title(description.get("name", "")), description.get("title")))),
+        "title": ", ".join(filter(None, (tables.figure_title(description.get("name", "")), description.get("title")))),
         "facts": {name: value for name, value in facts.items() if value not in (None, "")},
         "policies": [
             {"label": label, "name": policy.get("name"), "parameters": tables.parameters(policy)}

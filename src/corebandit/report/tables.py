@@ -101,6 +101,12 @@ def count_range(values: Iterable[int]) -> str:
     return count(distinct[0]) if len(distinct) == 1 else f"{count(distinct[0])} to {count(distinct[-1])}"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: 1 policy, 3 policies, 1,200 settings."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count(number)} {noun if number == 1 else plural}"
+
+
 def run_size(runs: Iterable[int], horizons: Iterable[int]) -> str:
     """Say how long how many runs were: 1,000 runs of 10,000 rounds."""
     n_runs = count_range(runs)
@@ -130,6 +136,19 @@ def interval(low: float | None, high: float | None) -> str:
         return UNKNOWN
     decimals = _interval_decimals(low, high)
     return f"[{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
+
+
+def value_within(value: float | None, low: float | None, high: float | None) -> str:
+    """Return a value with the decimals of its interval, or with four significant digits if there is none."""
+    if value is None or low is None or high is None or not all(map(math.isfinite, (value, low, high))):
+        return number(value)
+    return _fixed(value, _interval_decimals(low, high))
+
+
+def estimate(value: float, low: float | None, high: float | None) -> str:
+    """Return `value [low, high]` with the decimals of the interval, or the value alone if there is none."""
+    bounds = interval(low, high)
+    return number(value) if bounds == UNKNOWN else f"{value_within(value, low, high)} {bounds}"
 
 
 def difference(mean: float, low: float | None, high: float | None) -> str:
@@ -176,9 +195,16 @@ def duration(seconds: float | None) -> str:
 
 
 def figure_title(name: str) -> str:
-    """Return the name to print for a figure: `figure1` is Figure 1, other names stay as they are."""
-    numbered = re.fullmatch(r"figure[ _-]?(\d+\w*)", name)
-    return f"Figure {numbered[1]}" if numbered else name
+    """Return the name to print for a figure: `figure3-heat-map` is Figure 3: heat map, `theory-pool` is Theory: pool.
+
+    Names of other forms stay as they are.
+    """
+    known = re.fullmatch(r"(?:figure[ _-]?(?P<number>\d+\w*)|theory)(?:-(?P<part>[\w-]+))?", name)
+    if not known:
+        return name
+    title = f"Figure {known['number']}" if known["number"] else "Theory"
+    part = {"search": "parameter search"}.get(known["part"], known["part"])
+    return f"{title}: {part.replace('-', ' ')}" if part else title
 
 
 def parameters(recipe: Mapping[str, Any]) -> str:
@@ -241,7 +267,7 @@ def claims(verdicts: Sequence[Mapping[str, Any]]) -> list[Claim]:
                 problem=str(detail.get("problem") or ""),
                 policy=str(detail.get("policy") or ""),
                 measure=str(detail.get("measure") or ""),
-                value=_value(detail.get("value"), detail.get("ci_low"), detail.get("ci_high")),
+                value=value_within(detail.get("value"), detail.get("ci_low"), detail.get("ci_high")),
                 interval=interval(detail.get("ci_low"), detail.get("ci_high")),
                 verdict=str(detail.get("verdict") or ""),
             )
@@ -254,12 +280,6 @@ def claims(verdicts: Sequence[Mapping[str, Any]]) -> list[Claim]:
 def _factor(warm_up: float | None) -> str:
     """Return a warm-up factor, or nothing for a claim that does not depend on it."""
     return "" if warm_up is None else f"{warm_up:g}"
-
-
-def _value(value: float | None, low: float | None, high: float | None) -> str:
-    if value is None or low is None or high is None or not all(map(math.isfinite, (value, low, high))):
-        return number(value)
-    return _fixed(value, _interval_decimals(low, high))
 
 
 def _decimals(value: float, significant: int) -> int:

@@ -1,0 +1,202 @@
+"""What the page shows of one figure: curves and tables, or a sweep over parameters, and drawings made elsewhere."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from markupsafe import Markup
+
+from corebandit.report import figures, sweeps as sweep_figures, tables
+from corebandit.report.panels import Styles
+from corebandit.report.style import policy_styles
+from corebandit.report.sweep_tables import SweepTable, sweep_tables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from polars import DataFrame
+
+PIXELS_PER_INCH = 105
+
+
+class Drawing(NamedTuple):
+    """A figure made elsewhere, for the section `name` of the page; the caption says what is seen."""
+
+    name: str
+    title: str
+    caption: str
+    figure: "Figure"
+
+
+class Illustration(NamedTuple):
+    """A drawing as the page shows it, `width` pixels wide if there is room."""
+
+    svg: Markup
+    width: int
+    title: str = ""
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class FigureSection:
+    """What there is to show about one figure; `problems` are the titles of its problems."""
+
+    name: str
+    anchor: str
+    size: str = ""
+    problems: Mapping[str, str] = field(default_factory=dict)
+    styles: Styles = field(default_factory=dict)
+    swatches: Mapping[str, Markup] = field(default_factory=dict)
+    curves: Sequence[Markup] = ()
+    results: Sequence[tables.ResultSection] = ()
+    finals: Sequence[Markup] = ()
+    differences: Sequence[tables.DifferenceSection] = ()
+    lines: Sequence[Markup] = ()
+    maps: Sequence[Illustration] = ()
+    sweeps: Sequence[SweepTable] = ()
+    drawings: Sequence[Illustration] = ()
+
+    @property
+    def title(self) -> str:
+        """Return the heading."""
+        return tables.figure_title(self.name)
+
+    @property
+    def best(self) -> str:
+        """Name the policy with the lowest regret on each problem."""
+        if self.sweeps or len(self.styles) < 2:
+            return ""
+        wins: dict[str, list[str]] = {}
+        for section in self.results:
+            problem = self.problems.get(section.problem, section.problem)
+            for row in section.rows:
+                if row.is_best:
+                    wins.setdefault(row.policy, []).append(f"{problem} ({row.regret})")
+        listed = "; ".join(f"{policy} on {', '.join(problems)}" for policy, problems in wins.items())
+        return f"Lowest mean regret: {listed}."
+
+    @property
+    def tables_of_lines(self) -> list[SweepTable]:
+        """Return the tables of sweeps of one parameter."""
+        return [table for table in self.sweeps if not table.series]
+
+    @property
+    def tables_of_maps(self) -> list[SweepTable]:
+        """Return the tables of sweeps of two parameters."""
+        return [table for table in self.sweeps if table.series]
+
+
+def figure_sections(
+    summary: "DataFrame", curves: "DataFrame", sweeps: "DataFrame | None" = None, drawings: Sequence[Drawing] = ()
+) -> list[FigureSection]:
+    """Return one section per figure of `summary`, then one per figure that only `drawings` know."""
+    found = dict.fromkeys([*summary["figure"], *(drawing.name for drawing in drawings)])
+    # What belongs together stands together: figure2-parameter-search after figure2.
+    bases = list(dict.fromkeys(name.partition("-")[0] for name in found))
+    names = sorted(found, key=lambda name: bases.index(name.partition("-")[0]))
+    sections = []
+    for index, name in enumerate(names, start=1):
+        section = FigureSection(name, anchor=f"figure-{index}")
+        rows = summary.filter(figure=name)
+        if sweeps is not None and not (swept := rows_of(name, sweeps)).is_empty():
+            section = _with_sweeps(section, outside_sweeps(rows, sweeps), swept)
+            if any(drawing.name == name for drawing in drawings):  # which show what the usual panels would
+                plain = [table.without_best() for table in section.sweeps]
+                section = replace(section, swatches={}, lines=(), maps=(), sweeps=plain)
+        elif not rows.is_empty():
+            section = _with_curves(section, rows, rows_of(name, curves))
+        sections.append(replace(section, drawings=_illustrations(section, drawings)))
+    return sections
+
+
+def with_runs(section: FigureSection, finals: "DataFrame", differences: "DataFrame") -> FigureSection:
+    """Return the section with what single runs show; a sweep has too many settings for that."""
+    if section.sweeps:
+        return section
+    own_finals = rows_of(section.name, finals)
+    return replace(
+        section,
+        finals=_panels(own_finals, figures.final_regret_panels, section.styles, section.anchor),
+        differences=tables.differences(rows_of(section.name, differences)),
+    )
+
+
+def rows_of(figure: str, frame: "DataFrame") -> "DataFrame":
+    """Return the rows of one figure."""
+    # With a single policy there are no differences, and such a frame may have no columns either.
+    return frame if frame.is_empty() else frame.filter(figure=figure)
+
+
+def size_of(summary: "DataFrame") -> str:
+    """Say how much was run: 8 policies on 3 problems, 1,000 runs of 10,000 rounds each."""
+    policies, problems = summary["policy"].n_unique(), summary.n_unique(["figure", "problem"])
+    size = tables.run_size(summary["runs"], summary["horizon"])
+    return f"{tables.counted(policies, 'policy')} on {tables.counted(problems, 'problem')}, {size} each"
+
+
+def outside_sweeps(summary: "DataFrame", sweeps: "DataFrame | None") -> "DataFrame":
+    """Return the rows of policies that are not a setting in a sweep."""
+    return summary if sweeps is None else summary.join(sweeps, on=["figure", "policy"], how="anti")
+
+
+def _with_curves(section: FigureSection, summary: "DataFrame", curves: "DataFrame") -> FigureSection:
+    styles = policy_styles([*summary["policy"], *curves["policy"]])
+    return replace(
+        section,
+        size=size_of(summary),
+        problems=dict(zip(curves["problem"], curves["title"], strict=True)),
+        styles=styles,
+        swatches=_swatches(styles),
+        curves=_panels(curves, figures.regret_panels, styles, section.anchor),
+        results=tables.results(summary),
+    )
+
+
+def _with_sweeps(section: FigureSection, others: "DataFrame", sweeps: "DataFrame") -> FigureSection:
+    lines, maps = sweep_figures.one_parameter(sweeps), sweep_figures.two_parameters(sweeps)
+    styles = sweep_figures.series_styles(lines)
+    return replace(
+        section,
+        size=f"{tables.run_size(sweeps['runs'], sweeps['horizon'])} each",
+        styles=styles,
+        swatches=_swatches(styles),
+        lines=_panels(lines, sweep_figures.sweep_panels, styles, section.anchor),
+        maps=_maps(maps, section.anchor),
+        sweeps=sweep_tables(sweeps),
+        results=tables.results(others),
+    )
+
+
+def _illustrations(section: FigureSection, drawings: Sequence[Drawing]) -> list[Illustration]:
+    own = [drawing for drawing in drawings if drawing.name == section.name]
+    return [
+        _illustration(drawing.figure, f"{section.anchor}-drawing-{index}", drawing.title, drawing.caption)
+        for index, drawing in enumerate(own, start=1)
+    ]
+
+
+def _illustration(figure: "Figure", name: str, title: str, caption: str = "") -> Illustration:
+    width = round(PIXELS_PER_INCH * figure.get_figwidth())
+    return Illustration(Markup(figures.as_svg(figure, name, title)), width, title, caption)
+
+
+def _maps(sweeps: "DataFrame", anchor: str) -> list[Illustration]:
+    drawn = [] if sweeps.is_empty() else sweep_figures.heat_map_panels(sweeps)
+    return [
+        _illustration(figure, anchor, f"{figure.axes[0].get_title(loc='left')}: {sweep_figures.REGRET}")
+        for figure in drawn
+    ]
+
+
+def _swatches(styles: Styles) -> dict[str, Markup]:
+    return {name: Markup(figures.as_svg(figures.swatch(style))) for name, style in styles.items()}
+
+
+def _panels(
+    frame: "DataFrame", draw: "Callable[[DataFrame, Styles], list[Figure]]", styles: Styles, name: str
+) -> list[Markup]:
+    panels = []
+    for figure in draw(frame, styles) if not frame.is_empty() else ():
+        axes = figure.axes[0]
+        title = f"{axes.get_title(loc='left')}: {axes.get_ylabel() or axes.get_xlabel()}"
+        panels.append(Markup(figures.as_svg(figure, name, title)))
+    return panels
