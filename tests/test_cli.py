@@ -67,6 +67,43 @@ def test_the_sampler_can_be_set_for_all(tmp_path):
     assert described["policies"]["CORe"]["sampler"] == "exact"
 
 
+def test_the_linear_figures_search_first_and_then_play(tmp_path):
+    printed = corebandit("reproduce", "figure2", "figure3", *SMALL, "--out", tmp_path).stdout
+    assert all(claim in printed for claim in ("F2.a", "F2.b", "F3.a", "F3.b", "F3.c", "F3.d"))
+    assert "Figure 2: parameter search, Beta: a of LinPHE: best is LinPHE a=" in printed
+    figures = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert figures >= {"figure2.png", "figure2-parameter-search.svg", "figure3.png", "figure3-heat-map.png"}
+    described = json.loads((tmp_path / "experiments.json").read_text())["experiments"]
+    names = [experiment["name"] for experiment in described]
+    assert names == ["figure2"] * 3 + ["figure3"] * 2 + ["figure3-heat-map"] * 2 + ["figure2-parameter-search"] * 6
+    again = corebandit("reproduce", "figure2", "figure3", *SMALL, "--out", tmp_path).stdout
+    assert again.splitlines()[:-1] == printed.splitlines()[:-1]
+
+
+def test_the_theory_is_judged_at_any_size(tmp_path):
+    printed = corebandit("reproduce", "theory", *SMALL, "--out", tmp_path).stdout
+    claims = json.loads((tmp_path / "claims.json").read_text())["claims"]
+    assert [claim["id"] for claim in claims] == ["T1", "T1", "T2", "T3", "T4", "T4", "T5", "T5"]
+    assert "T3" in printed
+    figures = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert "theory-growth-of-regret.png" in figures
+    assert "theory.png" not in figures
+
+
+def test_tune_draws_a_line_or_a_map(tmp_path):
+    arguments = ["--problem", "gaussian(n_arms=3)", "--policy", "CORe(warm_up=2)", *SMALL]
+    printed = corebandit("tune", *arguments, "--parameter", "alpha=0.2:0.6:0.2", "--out", tmp_path / "line").stdout
+    assert "best: CORe(warm_up=2.0) alpha=" in printed
+    printed = corebandit(
+        *("tune", *arguments, "--parameter", "alpha=0.2,0.4", "--parameter", "z=0.3,0.5", "--out", tmp_path / "map")
+    ).stdout
+    assert "z \\ alpha" in printed
+    for name in ("line", "map"):
+        assert (tmp_path / name / "figures" / "tune.svg").exists()
+        assert (tmp_path / name / "report.html").exists()
+    assert len(pl.read_parquet(tmp_path / "map" / "results.parquet")["policy"].unique()) == 4
+
+
 def test_run_reads_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text('problems = ["bernoulli"]\npolicies = ["UCB1"]\nhorizon = 100\nruns = 3\n')
@@ -84,7 +121,7 @@ def test_lists_show_what_there_is():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["reproduce", "figure9"], "unknown figure 'figure9': did you mean 'figure1'?"),
+        (["reproduce", "figur1"], "unknown figure 'figur1': did you mean 'figure1'?"),
         (["reproduce", "--runs", "0"], "runs must be a whole number of at least 1, not 0"),
         (["reproduce", "--jobs", "0"], "jobs must be a whole number of at least 1, not 0"),
         (["compare", "--problem", "bernouli"], "unknown problem 'bernouli': did you mean 'bernoulli'?"),
@@ -98,6 +135,32 @@ def test_lists_show_what_there_is():
             "BernoulliTS is made for rewards in [0, 1]",
         ),
         (["compare", "--problem", "bernoulli", "--policies", ""], "policies must name at least one policy"),
+        (
+            ["compare", "--problem", "linear", "--policies", "CORe"],
+            "CORe takes no features, but linear offers them: choose a policy that does, such as LinCORe",
+        ),
+        (
+            ["compare", "--problem", "bernoulli", "--policies", "LinCORe"],
+            "LinCORe chooses by features, but bernoulli offers none",
+        ),
+        (["compare", "--problem", "linear(n_arms=5)"], "n_arms must be at least n_features, 10"),
+        (
+            ["compare", "--problem", "fixed_linear([[1, 1], [2, 2]], [0.1, 0.1])", "--policies", "LinCORe"],
+            "features must span all 2 dimensions, but span 1",
+        ),
+        (["compare", "--problem", "linear", "--policies", "LinCORe(lam=0)"], "lam must be a number above 0, not 0"),
+        (
+            ["tune", "--problem", "beta", "--policy", "CORe", "--parameter", "alhpa=1,2"],
+            "unknown parameter of CORe 'alhpa': did you mean 'alpha'?",
+        ),
+        (
+            ["tune", "--problem", "beta", "--policy", "CORe", "--parameter", "alpha"],
+            "a parameter is written as alpha=0.2:1.4:0.2",
+        ),
+        (
+            ["tune", "--problem", "beta", "--policy", "CORe", "--parameter", "z=0.4", "--parameter", "z=0.5"],
+            "--parameter names the same parameter twice",
+        ),
         (["run", "missing.toml"], "cannot read missing.toml: No such file or directory"),
     ],
 )
@@ -117,6 +180,6 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
 
 def test_help_teaches():
     assert "reproduce" in corebandit("--help").stdout
-    for command in ("reproduce", "compare", "run", "list"):
+    for command in ("reproduce", "compare", "tune", "run", "list"):
         assert corebandit(command, "--help").stdout
     assert re.fullmatch(r"\d+\.\d+\.\d+", corebandit("--version").stdout.strip())

@@ -10,16 +10,24 @@ import pytest
 
 import corebandit as cb
 from corebandit.policies import all_policies
+from corebandit.recipe import FeaturePolicy
 
 GOLDEN = Path(__file__).with_name("golden.json")
-VARIANTS = [cb.CORe(sampler="exact"), cb.CORe(pool_size=50), cb.SSMC(window="last"), cb.PHE(pseudo="gaussian")]
+VARIANTS = [
+    *(cb.CORe(sampler="exact"), cb.CORe(pool_size=50), cb.CORe(sampler="exact", pool="plain")),
+    *(cb.SSMC(window="last"), cb.PHE(pseudo="gaussian")),
+    *(cb.LinCORe(sampler="exact"), cb.LinUCB(scaling="authors"), cb.LinPHE(pseudo="gaussian")),
+]
 POLICIES = [*(policy() for policy in all_policies().values()), *VARIANTS]
 
 
 def regrets(policy):
     """Return the regret of three short runs, on Gaussian rewards where the policy takes them and else on beta ones."""
-    low, _ = policy.reward_range
-    problem = cb.BetaBandit(n_arms=5) if low == 0 or isinstance(policy, cb.NPTS) else cb.GaussianBandit(n_arms=5)
+    is_bounded = policy.reward_range[0] == 0 or isinstance(policy, cb.NPTS)
+    if isinstance(policy, FeaturePolicy):
+        problem = cb.LinearBandit(n_arms=20, n_features=5, rewards="beta" if is_bounded else "gaussian")
+    else:
+        problem = cb.BetaBandit(n_arms=5) if is_bounded else cb.GaussianBandit(n_arms=5)
     result = cb.run(cb.Experiment(problem, {"it": policy}, horizon=1000, runs=3, seed=2021), jobs=1)
     return result.regret("it")[:, [9, 49, 99]].tolist()
 

@@ -1,10 +1,12 @@
 """Means with intervals: bootstrap over runs, which are paired between policies."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.state import FloatArray
+from corebandit.validate import check_count, check_number
 
 N_RESAMPLES = 4000
 LEVEL = 0.95
@@ -30,9 +32,9 @@ def resampled_means(values: FloatArray, seed: int = 0) -> FloatArray:
     return weights @ values
 
 
-def mean_interval(values: FloatArray) -> Interval:
+def mean_interval(values: FloatArray, level: float = LEVEL) -> Interval:
     """Return the mean of `values` `(runs,)` and its interval."""
-    low, high = _middle(resampled_means(values))
+    low, high = _middle(resampled_means(values), level)
     return Interval(float(values.mean()), float(low), float(high))
 
 
@@ -48,12 +50,57 @@ def ratio_interval(numerator: FloatArray, denominator: FloatArray) -> Interval:
     return Interval(float(numerator.mean() / denominator.mean()), float(low), float(high))
 
 
+def frequency_interval(failures: int, runs: int) -> Interval:
+    """Return the share of failures and its exact 95 % interval (Clopper and Pearson, 1934).
+
+    >>> round(frequency_interval(0, 1000).high, 5)
+    0.00368
+    """
+    from scipy.stats import beta
+
+    check_count("runs", runs)
+    if check_count("failures", failures, at_least=0) > runs:
+        raise ValueError(f"failures must be a whole number of at most {runs}, the runs, not {failures!r}")
+    tail = (1.0 - LEVEL) / 2.0
+    low = beta.ppf(tail, failures, runs - failures + 1) if failures > 0 else 0.0
+    high = beta.ppf(1.0 - tail, failures + 1, runs - failures) if failures < runs else 1.0
+    return Interval(failures / runs, float(low), float(high))
+
+
+def growth_exponent(sizes: Sequence[float], regret: Sequence[FloatArray]) -> Interval:
+    """Fit mean regret = c · size^b by least squares of logarithms, and return b with its bootstrap interval.
+
+    `regret` holds, for each of the `sizes` `(m,)`, the regret of its runs `(runs,)`, not paired between sizes.
+
+    >>> round(growth_exponent([100, 400], [np.array([10.0, 10.0]), np.array([20.0, 20.0])]).value, 6)
+    0.5
+    """
+    logs = np.log([check_number("sizes", size, above=0) for size in sizes])
+    if len(set(logs.tolist())) < 2:
+        raise ValueError(f"sizes must hold at least two different numbers, not {list(sizes)!r}")
+    if len(regret) != logs.size:
+        raise ValueError(f"regret must hold one array for each of the {logs.size} sizes, not {len(regret)}")
+    means = np.empty(logs.size)
+    resampled = np.empty((N_RESAMPLES, logs.size))
+    for column, values in enumerate(np.asarray(sample, np.float64) for sample in regret):
+        if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
+            raise ValueError(f"regret must be finite numbers (runs,) at every size, but is not at {sizes[column]!r}")
+        means[column] = values.mean()
+        resampled[:, column] = resampled_means(values, seed=column)
+        if min(means[column], resampled[:, column].min()) <= 0.0:
+            raise ValueError(f"regret must be so far above 0 that resampled means are, but is not at {sizes[column]!r}")
+    weights = (logs - logs.mean()) / np.sum((logs - logs.mean()) ** 2)
+    tail = (1.0 - LEVEL) / 2.0
+    low, high = np.quantile(np.log(resampled) @ weights, [tail, 1.0 - tail])
+    return Interval(float(np.log(means) @ weights), float(low), float(high))
+
+
 def standard_error(values: FloatArray) -> float:
     """Return the standard error of the mean; zero of a single run."""
     return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
 
 
-def _middle(means: FloatArray) -> tuple[FloatArray, FloatArray]:
-    tail = 100.0 * (1.0 - LEVEL) / 2.0
+def _middle(means: FloatArray, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
+    tail = 100.0 * (1.0 - level) / 2.0
     low, high = np.percentile(means, [tail, 100.0 - tail], axis=0)
     return low, high

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from corebandit.experiment import Experiment
 from corebandit.paper.claims import Claim
+from corebandit.report import Drawing
 from corebandit.result import Result
 
 
@@ -16,15 +17,27 @@ class Size:
     runs: int
     seed: int = 0
     sampler: str = "fast"
+    search_runs: int = 0  # runs of each point of a parameter study
+
+    @property
+    def study_runs(self) -> int:
+        """Return the runs of each point of a parameter study, never more than runs."""
+        return min(self.search_runs, self.runs)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the paper as data."""
+    """A figure of the paper as data.
+
+    `search` are experiments that come first, where parameters are chosen; their result is handed to `experiments`.
+    `drawings` are pictures beyond the usual ones.
+    """
 
     name: str
     caption: str
     paper_size: Size
     quick_size: Size
-    experiments: Callable[[Size], list[Experiment]]
+    experiments: Callable[[Size, Result | None], list[Experiment]]
     claims: Callable[[Result], list[Claim]]
+    search: Callable[[Size], list[Experiment]] = lambda size: []
+    drawings: Callable[[Result], list[Drawing]] = lambda result: []

@@ -6,14 +6,12 @@ there.
 """
 
 from corebandit.experiment import Experiment
-from corebandit.paper.claims import Claim, Finding, below, judged
+from corebandit.paper.claims import Claim, Finals, judged
 from corebandit.paper.figure import Figure, Size
 from corebandit.policies import NPTS, PHE, SSMC, UCB1, UCBV, BernoulliTS, CORe, GaussianTS
 from corebandit.problems import BernoulliBandit, BetaBandit, GaussianBandit
 from corebandit.recipe import Policy, Problem
 from corebandit.result import Result
-from corebandit.state import FloatArray
-from corebandit.statistics import mean_interval, ratio_interval
 
 NAME = "figure1"
 CLASSES: dict[str, Problem] = {
@@ -40,7 +38,7 @@ def _policies(problem: Problem, sampler: str) -> dict[str, Policy]:
     }
 
 
-def experiments(size: Size) -> list[Experiment]:
+def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
     """Return one experiment for each class of rewards."""
     return [
         Experiment(
@@ -58,8 +56,7 @@ def experiments(size: Size) -> list[Experiment]:
 
 def claims(result: Result) -> list[Claim]:
     """Judge what the paper says of this figure, for both lengths of the warm-up."""
-    final = {(curve.problem, curve.policy): curve.regret[:, -1] for curve in result.curves() if curve.figure == NAME}
-    problems = list(dict.fromkeys(problem for problem, _ in final))
+    finals = Finals(result, NAME)
     judgements = []
     for factor, core in CORE.items():
         judgements += [
@@ -67,40 +64,24 @@ def claims(result: Result) -> list[Claim]:
                 "F1.a",
                 "CORe's regret is below UCB1's and UCB-V's on Bernoulli, beta and Gaussian bandits.",
                 factor,
-                [_less(final, problem, core, rival) for problem in problems for rival in OPTIMISTIC],
+                [finals.less(problem, core, rival) for problem in finals.problems for rival in OPTIMISTIC],
             ),
             judged(
                 "F1.b",
                 "CORe is comparable to or better than TS, PHE, NP-TS and SSMC on each class, with one setting: "
                 "at most 1.25 times the best of them.",
                 factor,
-                [_comparable(final, problem, core) for problem in problems],
+                [finals.comparable(problem, core, RIVALS, 1.25) for problem in finals.problems],
             ),
             judged(
                 "F1.c",
                 "UCB-V, though it estimates the variance, is too conservative: its regret is above that of every "
                 "randomised policy.",
                 factor,
-                [_less(final, problem, other, "UCB-V") for problem in problems for other in (core, *RANDOMISED)],
+                [finals.less(problem, other, "UCB-V") for problem in finals.problems for other in (core, *RANDOMISED)],
             ),
         ]
     return judgements
-
-
-Finals = dict[tuple[str, str], FloatArray]
-
-
-def _less(final: Finals, problem: str, policy: str, rival: str) -> Finding:
-    interval = mean_interval(final[problem, policy] - final[problem, rival])
-    return below(
-        0.0, interval, final[problem, policy].size, problem=problem, policy=policy, measure=f"{policy} - {rival}"
-    )
-
-
-def _comparable(final: Finals, problem: str, core: str) -> Finding:
-    best = min(RIVALS, key=lambda rival: final[problem, rival].mean())
-    interval = ratio_interval(final[problem, core], final[problem, best])
-    return below(1.25, interval, final[problem, core].size, problem=problem, policy=core, measure=f"{core} / {best}")
 
 
 FIGURE = Figure(

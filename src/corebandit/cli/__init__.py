@@ -1,0 +1,75 @@
+"""The command line: argument parsing over functions that the library has anyway."""
+
+import dataclasses
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from corebandit.cli import commands
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    help="**corebandit**: bandit exploration without tuning. Start with `corebandit reproduce --quick`.",
+)
+for command in (commands.reproduce, commands.compare, commands.tune, commands.run):
+    app.command()(command)
+
+
+class Catalogue(StrEnum):
+    """What can be listed."""
+
+    policies = "policies"
+    problems = "problems"
+    figures = "figures"
+
+
+@app.command("list")
+def list_(what: Annotated[Catalogue, typer.Argument(help="What to list.")]) -> None:
+    """List the policies, problems or figures there are."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name, parameters, meaning in _catalogue(what):
+        table.add_row(f"[bold]{name}[/bold]", escape(parameters), escape(meaning))
+    Console().print(table)
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False) -> None:
+    if version:
+        from corebandit import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def _catalogue(what: Catalogue) -> Iterator[tuple[str, str, str]]:
+    """Yield name, parameters and meaning of everything of a kind."""
+    if what is Catalogue.figures:
+        from corebandit.paper import FIGURES
+
+        for figure in FIGURES.values():
+            size = figure.paper_size
+            yield figure.name, f"n = {size.horizon:,}, {size.runs} runs", figure.caption
+        return
+    from corebandit.policies import all_policies
+    from corebandit.problems import all_problems
+
+    for name, recipe in {**(all_policies() if what is Catalogue.policies else all_problems())}.items():
+        parameters = ", ".join(
+            field.name if field.default is dataclasses.MISSING else f"{field.name}={field.default!r}"
+            for field in dataclasses.fields(recipe)
+        )
+        yield name, parameters, (recipe.__doc__ or "").partition("\n")[0]
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,173 @@
+"""The commands that run experiments."""
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from corebandit.cli.options import Fresh, Horizon, Jobs, Runs, SamplerOption, Seed, given, out
+from corebandit.cli.running import errors_as_sentences, run_and_publish, with_sampler
+
+if TYPE_CHECKING:
+    from corebandit.experiment import Experiment
+    from corebandit.result import Result
+
+
+def reproduce(
+    figures: Annotated[
+        list[str] | None, typer.Argument(help="Which: figure1, figure2, figure3, theory.", show_default="all")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs: a first look in a minute or two.")] = False,
+    runs: Runs = None,
+    horizon: Horizon = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    out: Annotated[Path, out("results/paper")] = Path("results/paper"),
+    sampler: SamplerOption = None,
+    fresh: Fresh = False,
+) -> None:
+    """Reproduce the paper's figures and judge its claims.
+
+    An interrupted run continues where it was stopped. Examples:
+
+    `corebandit reproduce --quick`
+
+    `corebandit reproduce figure1 --runs 1000 --out results/large`
+    """
+    with errors_as_sentences():
+        from corebandit.paper import FIGURES
+        from corebandit.validate import unknown
+
+        for name in figures or ():
+            if name not in FIGURES:
+                raise unknown("figure", name, FIGURES)
+        changes = given(runs=runs, horizon=horizon, seed=seed, sampler=sampler.value if sampler else None)
+        sizes = {
+            FIGURES[name]: dataclasses.replace(
+                FIGURES[name].quick_size if quick else FIGURES[name].paper_size, **changes
+            )
+            for name in dict.fromkeys(figures or FIGURES)
+        }
+
+        def experiments(searched: "Result | None") -> "list[Experiment]":
+            return [each for figure, size in sizes.items() for each in figure.experiments(size, searched)]
+
+        experiments(None)  # a mistake shows before the search
+        run_and_publish(
+            experiments,
+            out,
+            search=[each for figure, size in sizes.items() for each in figure.search(size)],
+            jobs=jobs,
+            fresh=fresh,
+            title="CORe: the paper reproduced",
+            judge=lambda result: [claim.describe() for figure in sizes for claim in figure.claims(result)],
+            draw=lambda result: [drawing for figure in sizes for drawing in figure.drawings(result)],
+        )
+
+
+def compare(
+    problem: Annotated[
+        list[str], typer.Option(help='Problem, such as bernoulli or "gaussian(sigma=0.2)"; may be given several times.')
+    ],
+    policies: Annotated[
+        str, typer.Option(help='Policies, such as "CORe,UCB1,CORe(alpha=0.4)" or "mine.py:MyPolicy".')
+    ] = "CORe,SSMC,UCB1",
+    arms: Annotated[int | None, typer.Option(help="Number of arms.", show_default="10")] = None,
+    runs: Runs = None,
+    horizon: Horizon = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    out: Annotated[Path, out("results/compare")] = Path("results/compare"),
+    sampler: SamplerOption = None,
+    fresh: Fresh = False,
+) -> None:
+    """Compare any policies on any problem, drawn at random as in the paper.
+
+    `corebandit list policies` and `corebandit list problems` show what there is. Example:
+
+    `corebandit compare --problem bernoulli --policies "CORe,CORe(alpha=0.4),UCB1" --horizon 5000 --runs 50`
+    """
+    with errors_as_sentences():
+        from corebandit.experiment import Experiment
+        from corebandit.spec import policy_from, problem_from, split_specs
+
+        chosen = [policy_from(spec) for spec in split_specs(policies)]
+        problems = [problem_from(spec) for spec in problem]
+        if arms is not None:
+            for each in problems:
+                if not hasattr(each, "n_arms"):
+                    raise ValueError(f"--arms does not fit the problem {each.label}, which names its arms itself")
+            problems = [each.changed(n_arms=arms) for each in problems]
+        size = given(runs=runs, horizon=horizon, seed=seed)
+        experiments = [Experiment(each, chosen, name="compare", **size) for each in problems]
+        run_and_publish(with_sampler(experiments, sampler), out, jobs=jobs, fresh=fresh, title="Comparison of policies")
+
+
+def run(
+    file: Annotated[Path, typer.Argument(help="A TOML file: problems, policies, horizon, runs, seed.")],
+    runs: Runs = None,
+    horizon: Horizon = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    out: Annotated[Path | None, out("results/NAME")] = None,
+    sampler: SamplerOption = None,
+    fresh: Fresh = False,
+) -> None:
+    """Run an experiment of your own, described in a file.
+
+    The file names problems and policies; every policy meets every problem:
+
+    `problems = ["bernoulli", "gaussian(sigma=0.2)"]`
+
+    `policies = ["CORe", { name = "CORe", alpha = 0.4, label = "small" }]`
+    """
+    with errors_as_sentences():
+        from corebandit.experiment_file import read_experiments
+
+        experiments = read_experiments(file, runs=runs, horizon=horizon, seed=seed)
+        name = experiments[0].name
+        folder = out or Path("results") / name
+        run_and_publish(with_sampler(experiments, sampler), folder, jobs=jobs, fresh=fresh, title=name)
+
+
+def tune(
+    problem: Annotated[
+        list[str], typer.Option(help="Problem, such as bernoulli or \"linear(rewards='gaussian')\"; one or several.")
+    ],
+    policy: Annotated[str, typer.Option(help='Policy, such as LinTS or "CORe(warm_up=2)".')],
+    parameter: Annotated[
+        list[str],
+        typer.Option(help="What to vary: alpha=0.2:1.4:0.2 (from, to, step) or alpha=0.4,0.6; twice for a heat map."),
+    ],
+    runs: Runs = None,
+    horizon: Horizon = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    out: Annotated[Path, out("results/tune")] = Path("results/tune"),
+    sampler: SamplerOption = None,
+    fresh: Fresh = False,
+) -> None:
+    """Sweep one or two parameters of any policy on any problem.
+
+    Every value, or pair of values, plays the same runs. The report shows a line, or a heat map. Examples:
+
+    `corebandit tune --problem linear --policy LinTS --parameter sigma=0.1:2:0.1 --runs 20`
+
+    `corebandit tune --problem "linear(rewards='gaussian', sigma=1)" --policy LinCORe --parameter alpha=0.2:1.4:0.2
+    --parameter z=0.2:0.8:0.1`
+    """
+    with errors_as_sentences():
+        from corebandit.spec import policy_from, problem_from
+        from corebandit.sweeps import grid_from, sweep
+
+        grids = [grid_from(text) for text in parameter]
+        if len({name for name, _ in grids}) < len(grids):
+            raise ValueError("--parameter names the same parameter twice")
+        chosen = policy_from(policy)
+        size = given(runs=runs, horizon=horizon, seed=seed)
+        experiments = [sweep(problem_from(spec), chosen, dict(grids), name="tune", **size) for spec in problem]
+        title = f"{chosen.label}: {' and '.join(name for name, _ in grids)}"
+        run_and_publish(
+            with_sampler(experiments, sampler), out, jobs=jobs, fresh=fresh, title=title, show_settings=True
+        )

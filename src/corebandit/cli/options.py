@@ -1,0 +1,36 @@
+"""What the commands are told: options with their help."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+
+class Sampler(StrEnum):
+    """How CORe draws its noise."""
+
+    fast = "fast"
+    exact = "exact"
+
+
+Runs = Annotated[
+    int | None, typer.Option(help="Runs of each policy, each on a problem of its own.", show_default=False)
+]
+Horizon = Annotated[int | None, typer.Option(help="Rounds in a run.", show_default=False)]
+Seed = Annotated[int | None, typer.Option(help="Where all randomness starts.", show_default="0")]
+Jobs = Annotated[int | None, typer.Option(help="Threads; no number depends on it.", show_default="one for each core")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Start over instead of continuing what the folder holds.")]
+SamplerOption = Annotated[
+    Sampler | None,
+    typer.Option(help="How CORe draws its noise: exact costs one draw for each past reward.", show_default="fast"),
+]
+
+
+def out(default: str) -> Any:
+    """Return the option for the folder that results go to."""
+    return typer.Option(help="Folder for data, figures and report.", show_default=default)
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {name: value for name, value in options.items() if value is not None}

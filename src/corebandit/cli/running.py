@@ -1,0 +1,96 @@
+"""What the commands share: run, publish, print; errors as sentences."""
+
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from corebandit.cli.options import Sampler
+
+if TYPE_CHECKING:  # imported where used, so that help answers at once
+    from corebandit.experiment import Experiment
+    from corebandit.report import Drawing
+    from corebandit.result import Result
+
+
+def with_sampler(experiments: "Sequence[Experiment]", sampler: Sampler | None) -> "list[Experiment]":
+    """Set how CORe draws, in all policies that can be told."""
+    if sampler is None:
+        return list(experiments)
+    return [
+        experiment.with_policies(
+            {
+                label: policy.changed(sampler=sampler.value) if hasattr(policy, "sampler") else policy
+                for label, policy in experiment.policies.items()
+            }
+        )
+        for experiment in experiments
+    ]
+
+
+def run_and_publish(
+    experiments: "Sequence[Experiment] | Callable[[Result | None], Sequence[Experiment]]",
+    folder: Path,
+    *,
+    jobs: int | None,
+    fresh: bool,
+    title: str,
+    search: "Sequence[Experiment]" = (),
+    show_settings: bool = False,
+    judge: "Callable[[Result], list[dict[str, Any]]]" = lambda result: [],
+    draw: "Callable[[Result], list[Drawing]]" = lambda result: [],
+) -> None:
+    """Run experiments and leave data, figures and a report in a folder.
+
+    Experiments that depend on a search are a function of the result of `search`, which runs first. Of parameter studies
+    the best settings are printed, or all of them if `show_settings`.
+    """
+    from rich.console import Console
+
+    from corebandit import report
+    from corebandit.publish import publish
+    from corebandit.runner import run
+
+    started = time.monotonic()
+    chunks = folder / "chunks"
+    searched = run(search, jobs=jobs, folder=chunks, fresh=fresh, progress=True) if search else None
+    if callable(experiments):
+        experiments = experiments(searched)
+    result = run(experiments, jobs=jobs, folder=chunks, fresh=fresh and searched is None, progress=True)
+    if searched is not None:
+        result = result.joined_with(searched)
+    claims, drawings = judge(result), draw(result)
+    command = shlex.join(["corebandit", *sys.argv[1:]])
+    seconds = time.monotonic() - started
+    page = publish(result, folder, title=title, command=command, seconds=seconds, claims=claims, drawings=drawings)
+    console = Console()
+    sweeps = result.sweeps()
+    studied = sweeps["figure"].unique().to_list()
+    summary = result.summary()
+    compared = summary.filter(~summary["figure"].is_in(studied))
+    if not compared.is_empty():
+        console.print(report.results_table(compared))
+    if not sweeps.is_empty():
+        drawn = sweeps["figure"].is_in([drawing.name for drawing in drawings])
+        console.print(report.sweeps_table(sweeps) if show_settings else report.best_settings(sweeps.filter(~drawn)))
+    if claims:
+        console.print(report.verdicts_table(claims))
+    console.print(f"{seconds:.0f} s. Report: {page}", highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def errors_as_sentences() -> Iterator[None]:
+    """End with one sentence and exit code 2 on bad input, and cleanly on Ctrl-C."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(2) from error
+    except KeyboardInterrupt:
+        typer.echo("Stopped. What was finished is kept: the same command continues.", err=True)
+        raise typer.Exit(130) from None
