@@ -3,30 +3,25 @@
 Usage: uv run --group peers python benchmarks/arms.py [--quick]
 """
 
-import argparse
-import os
-import platform
 import random
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 
 import numpy as np
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from corebandit import Agent, BernoulliBandit, BetaBandit, CORe, GaussianBandit, Policy, Problem
-from corebandit.policies import all_policies
+from corebandit.policies import arm_policies
 from corebandit.stream import stream
 from first_call import first_calls
 from measure import CpuSeconds, best_in_turns, cpu_seconds
 from ours import N_ARMS, Simulation, rated_bandit
 from peers import installed_peers, peer_versions
 from plain_core import play_plain_core
+from printing import new_console, new_table, print_heading, reached, read_arguments
 
 HEADLINE = ("CORe", "UCB1", "BernoulliTS")  # the policies with a target of their own
 ROUNDS_PER_SECOND = {"CORe": 2e6, "CORe(sampler='exact')": 150e3, "UCB1": 8e6, "BernoulliTS": 1.5e6}
@@ -47,7 +42,7 @@ class Sizes:
     window: int = 20_000  # rounds to measure from each of these on
     late_repetitions: int = 4
     has_ratings: bool = True  # among the long runs; a problem from outside the package is compiled in every process
-    compiled: tuple[str, ...] = tuple(all_policies())
+    compiled: tuple[str, ...] = tuple(arm_policies())
 
 
 QUICK = Sizes(
@@ -83,13 +78,13 @@ def simulation(sizes: Sizes) -> Table:
     rate = {row: row.rounds / seconds for row, seconds in best.items()}
     ours = {row.label: rate[row] for row in contenders if row.rewards == "bernoulli"}
 
-    table = _table(f"1. Simulation: {N_ARMS} arms, {sizes.horizon:,} rounds")
-    _columns(table, "policy", "rewards", "rounds per CPU s", "ours is faster", "target", "")
+    headers = ("policy", "rewards", "rounds per CPU s", "ours is faster", "target", "")
+    table = new_table(f"1. Simulation: {N_ARMS} arms, {sizes.horizon:,} rounds", *headers)
     for row in contenders:
         faster = "" if row.ours is None else f"{ours[row.ours] / rate[row]:,.0f} x"
         target = "" if row.target is None else f"{row.target:,.0f}"
-        reached = "" if row.target is None else _reached(rate[row] >= row.target)
-        table.add_row(row.label, row.rewards, f"{rate[row]:,.0f}", faster, target, reached)
+        verdict = "" if row.target is None else reached(rate[row] >= row.target)
+        table.add_row(row.label, row.rewards, f"{rate[row]:,.0f}", faster, target, verdict)
     return table
 
 
@@ -98,7 +93,7 @@ def _our_contenders(sizes: Sizes) -> Iterator[Contender]:
     for policy in (CORe(), CORe(sampler="exact")):
         for problem in problems:
             yield _our_contender(policy, problem, sizes)
-    for name, recipe in all_policies().items():
+    for name, recipe in arm_policies().items():
         if name != "CORe":
             yield _our_contender(recipe(), problems[0], sizes)
 
@@ -135,7 +130,7 @@ def decision(sizes: Sizes) -> Table:
     """Measure microseconds per decision: choose an arm, learn its reward."""
     tasks, ours = {}, {}
     for name in HEADLINE:
-        agent = Agent(all_policies()[name](), arms=range(N_ARMS))
+        agent = Agent(arm_policies()[name](), arms=range(N_ARMS))
         tasks[f"Agent({name}())"] = _decisions(agent.ask, agent.tell, sizes.decisions)
     for peer in installed_peers():
         tasks[peer.label] = _decisions(*peer.start(N_ARMS), sizes.decisions)
@@ -144,15 +139,15 @@ def decision(sizes: Sizes) -> Table:
         task()  # warm up
     best = best_in_turns(tasks, sizes.repetitions)
 
-    table = _table(f"2. One decision: {N_ARMS} arms, ask and tell")
-    _columns(table, "policy", "CPU µs", "ours is faster", "target", "")
+    headers = ("policy", "CPU µs", "ours is faster", "target", "")
+    table = new_table(f"2. One decision: {N_ARMS} arms, ask and tell", *headers)
     for label, seconds in best.items():
         microseconds = 1e6 * seconds / sizes.decisions
         if label in ours:
             table.add_row(label, f"{microseconds:.1f}", f"{seconds / best[ours[label]]:,.1f} x", "", "")
         else:
-            reached = _reached(microseconds <= MICROSECONDS_PER_DECISION)
-            table.add_row(label, f"{microseconds:.1f}", "", f"{MICROSECONDS_PER_DECISION:.0f}", reached)
+            verdict = reached(microseconds <= MICROSECONDS_PER_DECISION)
+            table.add_row(label, f"{microseconds:.1f}", "", f"{MICROSECONDS_PER_DECISION:.0f}", verdict)
     return table
 
 
@@ -194,9 +189,9 @@ def late(sizes: Sizes) -> Table:
         tasks[name, "exact"] = partial(seconds_per_round, CORe(sampler="exact"), problem, first, sizes.window // 10)
     best = best_in_turns(tasks, sizes.late_repetitions)
 
-    table = _table(f"3. One round of CORe, {N_ARMS} arms, from round t on: CPU ns")
     times = [f"t = {from_round:,}" for from_round in sizes.late_rounds]
-    _columns(table, "rewards", *times, "last : first", "", f"exact, t = {first:,}")
+    headers = ("rewards", *times, "last : first", "", f"exact, t = {first:,}")
+    table = new_table(f"3. One round of CORe, {N_ARMS} arms, from round t on: CPU ns", *headers)
     for name in problems:
         ratio = best[name, last] / best[name, first]
         fast = [f"{1e9 * best[name, from_round]:,.0f}" for from_round in sizes.late_rounds]
@@ -210,8 +205,8 @@ def late(sizes: Sizes) -> Table:
 
 def compilation(sizes: Sizes) -> Table:
     """Measure the first call in a new process, with nothing compiled yet and with everything on disk."""
-    table = _table("4. First call in a new process, CPU s")
-    _columns(table, "policy", "nothing on disk", "functions compiled", "all on disk", "functions compiled")
+    headers = ("policy", "nothing on disk", "functions compiled", "all on disk", "functions compiled")
+    table = new_table("4. First call in a new process, CPU s", *headers)
     for name in sizes.compiled:
         _add_first_call(table, name, [name])
     if len(sizes.compiled) > 1:
@@ -230,25 +225,9 @@ def _add_first_call(table: Table, label: str, names: Sequence[str]) -> None:
 SECTIONS = {section.__name__: section for section in (simulation, decision, late, compilation)}
 
 
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-
-
-def _columns(table: Table, first: str, *others: str) -> None:
-    table.add_column(first, no_wrap=True)
-    for header in others:
-        table.add_column(header, justify="left" if header in ("", "rewards") else "right", no_wrap=True)
-
-
-def _reached(is_reached: bool) -> str:
-    return "reached" if is_reached else "not reached"
-
-
 def report(sizes: Sizes, console: Console, sections: Sequence[str] = tuple(SECTIONS)) -> None:
     """Measure and print the sections, each as soon as it is done."""
-    versions = [f"{name} {version(name)}" for name in ("numba", "numpy")]
-    console.print(", ".join([f"Python {platform.python_version()}", *versions, *peer_versions()]))
-    console.print(f"CPU time, the best of {sizes.repetitions} repetitions in turns; {os.cpu_count()} cores\n")
+    print_heading(console, sizes.repetitions, peer_versions())
     if not installed_peers():
         console.print("Without river and MABWiser: uv run --group peers python benchmarks/arms.py\n")
     for name in sections:
@@ -257,15 +236,8 @@ def report(sizes: Sizes, console: Console, sections: Sequence[str] = tuple(SECTI
 
 def main() -> None:
     """Read the command line and report."""
-    parser = argparse.ArgumentParser(description="How fast are multi-armed policies, ours and others'?")
-    parser.add_argument("--quick", action="store_true", help="few repetitions: about 20 seconds, rougher numbers")
-    parser.add_argument("sections", nargs="*", metavar="section", help=f"of {', '.join(SECTIONS)}; all by default")
-    arguments = parser.parse_args()
-    for name in arguments.sections:
-        if name not in SECTIONS:
-            parser.error(f"unknown section {name!r}: there is {', '.join(SECTIONS)}")
-    console = Console(width=None if sys.stdout.isatty() else 110)
-    report(QUICK if arguments.quick else Sizes(), console, arguments.sections or tuple(SECTIONS))
+    is_quick, sections = read_arguments("How fast are multi-armed policies, ours and others'?", SECTIONS)
+    report(QUICK if is_quick else Sizes(), new_console(), sections)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from numba.core.event import install_recorder
 
 from corebandit import BernoulliBandit
 from corebandit.play import play_arms
-from corebandit.policies import all_policies
+from corebandit.policies import arm_policies
 from corebandit.stream import stream, streams
 from measure import CpuSeconds, cpu_seconds
 
@@ -39,7 +39,7 @@ def first_calls(names: Sequence[str], cache_folder: str) -> FirstCall:
 def _first_call(name: str) -> FirstCall:
     """Compile the simulation of a policy, or load it from disk, by playing no round at all."""
     problem = BernoulliBandit().draw(stream(0, "instance"))
-    state = all_policies()[name]().start(problem.n_arms, 100, 100)
+    state = arm_policies()[name]().start(problem.n_arms, 100, 100)
     rng, rewards = stream(0, "policy"), streams(problem.n_arms, 0, "rewards")
     with install_recorder("numba:compile") as compilations:
         play = play_arms.prepared(state, problem)

@@ -1,12 +1,14 @@
 """Our policies, prepared to be measured: a simulation that can be played in parts, and problems to play on."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from corebandit import BernoulliBandit, Given, Policy, Problem
+from corebandit import BernoulliBandit, Given, Problem
 from corebandit.compiled import allocating_nothing
-from corebandit.play import play_arms
+from corebandit.play import play_arms, play_features
+from corebandit.recipe import AnyPolicy
 from corebandit.state import FloatArray
 from corebandit.stream import Stream, stream, streams
 from measure import CpuSeconds, cpu_seconds
@@ -48,21 +50,23 @@ def rated_bandit() -> Problem:
 class Simulation:
     """One run, played in as many parts as you like, each of them measured."""
 
-    def __init__(self, policy: Policy, problem: Problem, horizon: int, run: int = 0) -> None:
+    def __init__(self, policy: AnyPolicy, problem: Problem, horizon: int, run: int = 0) -> None:
         self.problem: Any = problem.draw(stream(run, "instance"))
         n_arms = self.problem.n_arms
-        self._state = policy.start(n_arms, horizon, horizon)
-        self._rng, self._rewards = stream(run, "policy"), streams(n_arms, run, "rewards")
-        self._play = play_arms.prepared(self._state, self.problem)
+        state = policy.start_on(self.problem, horizon, horizon)
+        rng, rewards = stream(run, "policy"), streams(n_arms, run, "rewards")
+        if problem.has_features:
+            play, features = play_features.prepared(state, self.problem), np.empty((n_arms, self.problem.n_features))
+            self._play = partial(play, state, self.problem, rng, stream(run, "contexts"), rewards, features)
+        else:
+            self._play = partial(play_arms.prepared(state, self.problem), state, self.problem, rng, rewards)
         self.round, self.regret = 0, 0.0
         self.play(0)  # compiles, where nobody measures
 
     def play(self, rounds: int) -> CpuSeconds:
         """Play on for so many rounds and return the CPU time they took."""
         last, regret = np.array([rounds]), np.zeros(1)
-        seconds = cpu_seconds(
-            lambda: self._play(self._state, self.problem, self._rng, self._rewards, last, False, regret)
-        )
+        seconds = cpu_seconds(lambda: self._play(last, False, regret))
         self.round += rounds
         self.regret += regret[0]
         return seconds

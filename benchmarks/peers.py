@@ -44,9 +44,9 @@ def installed_peers() -> list[Peer]:
     return peers
 
 
-def peer_versions() -> list[str]:
+def peer_versions(names: Sequence[str] = ("river", "mabwiser")) -> list[str]:
     """Return name and version of the libraries that are installed."""
-    return [f"{name} {version(name)}" for name in ("river", "mabwiser") if find_spec(name)]
+    return [f"{name} {version(name)}" for name in names if find_spec(name)]
 
 
 def _river_ucb1(n_arms: int) -> tuple[Select, Update]:

@@ -1,4 +1,4 @@
-"""The benchmark script runs; its plain NumPy version of CORe and ours are the same algorithm."""
+"""The benchmark scripts run; their plain NumPy versions of CORe and LinCORe and ours are the same algorithms."""
 
 import io
 import math
@@ -13,8 +13,9 @@ import pytest
 from numba.core import config
 from rich.console import Console
 
-from corebandit import Agent, BernoulliBandit, CORe
-from corebandit.policies import all_policies
+from corebandit import Agent, BernoulliBandit, ContextualBandit, CORe, LinCORe, LinearBandit, Problem
+from corebandit.policies import arm_policies, feature_policies
+from corebandit.recipe import AnyPolicy
 from corebandit.stream import stream
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -44,12 +45,43 @@ def arms() -> Iterator[ModuleType]:
 
 
 @pytest.fixture(scope="module")
-def printed(arms: ModuleType) -> str:
+def linear() -> Iterator[ModuleType]:
+    """Return the script for policies that choose by features, likewise."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS)
+        patch.setenv("OPENBLAS_NUM_THREADS", "1")  # as the script does; taken back afterwards
+        script = import_module("linear")
+        tiny = script.Sizes(
+            repetitions=1,
+            horizon=200,
+            problems=1,
+            peer_rounds=15,
+            shapes=(script.Shape(3, 2, 10, 5), script.Shape(4, 2, 10, 5, target=20.0)),
+            late_rounds=(100, 200),
+            window=20,
+            late_repetitions=1,
+        )
+        patch.setattr(script, "QUICK", tiny)
+        patch.setattr(script, "installed_feature_peers", list)
+        yield script
+
+
+def what_it_prints(script: ModuleType) -> str:
     """Return what the script prints."""
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as output:
-        patch.setattr("sys.argv", ["arms.py", "--quick"])
-        arms.main()
+        patch.setattr("sys.argv", ["script.py", "--quick"])
+        script.main()
     return output.getvalue()
+
+
+@pytest.fixture(scope="module")
+def printed(arms: ModuleType) -> str:
+    return what_it_prints(arms)
+
+
+@pytest.fixture(scope="module")
+def printed_linear(linear: ModuleType) -> str:
+    return what_it_prints(linear)
 
 
 def cells(printed: str, label: str) -> list[str]:
@@ -63,7 +95,7 @@ def test_script_prints_every_section(printed: str):
 
 
 def test_script_measures_every_policy(printed: str):
-    for name in all_policies():
+    for name in arm_policies():
         assert cells(printed, name)
 
 
@@ -102,13 +134,74 @@ def test_ratings_have_five_values_and_the_means_they_claim(arms: ModuleType):
     assert problem.best_mean() == max(problem.mean(arm) for arm in range(problem.n_arms))
 
 
-def test_a_run_in_parts_is_the_same_run(arms: ModuleType):
-    whole, parts = (arms.Simulation(CORe(), BernoulliBandit(), horizon=1000) for _ in range(2))
+@pytest.mark.parametrize(
+    ("policy", "problem"),
+    [(CORe(), BernoulliBandit()), (LinCORe(), LinearBandit()), (LinCORe(), ContextualBandit())],
+    ids=["arms", "fixed features", "new features"],
+)
+def test_a_run_in_parts_is_the_same_run(arms: ModuleType, policy: AnyPolicy, problem: Problem):
+    whole, parts = (arms.Simulation(policy, problem, horizon=1000) for _ in range(2))
     whole.play(900)
     for rounds in (300, 350, 250):
         parts.play(rounds)
     assert parts.round == whole.round == 900
     assert parts.regret == pytest.approx(whole.regret)
+
+
+def test_linear_script_prints_every_section_and_shape(printed_linear: str):
+    for title in (
+        "1. Simulation",
+        "2. One decision: 3 rows of 2 features",
+        "2. One decision: 4 rows of 2 features",
+        "3. One round of LinCORe",
+    ):
+        assert title in printed_linear
+
+
+def test_linear_script_measures_every_policy(printed_linear: str):
+    for name in feature_policies():
+        assert cells(printed_linear, name)
+
+
+def test_linear_script_judges_targets_only_where_there_are_some(printed_linear: str):
+    verdicts = [line.split() for line in printed_linear.splitlines() if line.rstrip().endswith("reached")]
+    assert [words[0] for words in verdicts] == [
+        *("LinCORe", "LinTS"),
+        *("Agent(LinCORe())", "Agent(LinTS())", "Agent(LinUCB())"),
+    ]
+
+
+def test_without_peers_the_linear_script_says_how_to_get_them(printed_linear: str):
+    assert "uv run --group peers" in printed_linear
+
+
+def test_peers_choose_by_the_features_they_are_offered(linear: ModuleType, monkeypatch: pytest.MonkeyPatch):
+    rewards: list[float] = []
+
+    def start(n_rows: int, n_features: int) -> tuple[object, object]:
+        def update(features: list[list[float]], row: int, reward: float) -> None:
+            assert (len(features), len(features[0]), row) == (n_rows, n_features, n_rows - 1)
+            rewards.append(reward)
+
+        return lambda features: len(features) - 1, update
+
+    def prepare(features: np.ndarray) -> list[list[float]]:
+        return features.tolist()
+
+    peers = [
+        linear.FeaturePeer("slowpoke", "LinUCB", start, prepare),
+        linear.FeaturePeer("snail", "LinUCB", start, prepare, has_features=False),
+    ]
+    monkeypatch.setattr(linear, "installed_feature_peers", lambda: peers)
+    console = Console(file=io.StringIO(), width=110)
+    linear.report(linear.QUICK, console, ["decision", "simulation"])
+    printed = console.file.getvalue()
+    assert "uv run --group peers" not in printed
+    assert printed.count("slowpoke") == 3
+    assert printed.count("snail") == 2  # it has no features for each row, so it cannot play the simulation
+    assert cells(printed, "slowpoke")[-1] == "x"
+    assert len(rewards) == 2 * 2 * (5 + 5) + 15  # peers, shapes: decisions to warm up and to measure; rounds
+    assert set(rewards) == {0.0, 1.0}
 
 
 @pytest.mark.heavy
@@ -142,3 +235,38 @@ def test_plain_numpy_has_the_same_regret_as_ours(arms: ModuleType):
         differences[problem] = [run.regret - plain for run in runs]
     z = differences.mean(axis=0) / (differences.std(axis=0, ddof=1) / math.sqrt(60))
     assert np.all(np.abs(z) < 4), dict(zip(samplers, z, strict=True))
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("has_fixed_features", [True, False], ids=["fixed features", "new features"])
+def test_plain_numpy_chooses_by_features_like_ours_after_the_same_history(linear: ModuleType, has_fixed_features: bool):
+    rng = np.random.default_rng(3)
+    features = rng.normal(size=(5, 3))
+    chosen = np.repeat(range(5), [12, 9, 14, 11, 8])
+    rewards = features[chosen] @ [0.2, -0.1, 0.1] + rng.exponential(size=chosen.size)
+    agent = Agent(LinCORe(warm_up=0))
+    plain = linear.PlainLinCORe(5, 3, 2, rng, has_fixed_features=has_fixed_features, warm_up=0)
+    for arm, reward in zip(chosen.tolist(), rewards, strict=True):
+        agent.observe(arm, reward, features[arm])
+        plain.learn(arm, features[arm], reward)
+    n = 20_000
+    ours = np.bincount([agent.ask(features).arm for _ in range(n)], minlength=5) / n
+    theirs = np.bincount([plain.choose(features) for _ in range(n)], minlength=5) / n
+    likely = theirs > 0.01
+    assert likely.sum() > 2  # else there is little to compare
+    z = (ours - theirs)[likely] / np.sqrt(theirs * (1.0 - theirs) * 2.0 / n)[likely]
+    assert max(abs(z)) < 4.5
+
+
+@pytest.mark.heavy
+def test_plain_numpy_has_the_same_regret_by_features_as_ours(linear: ModuleType):
+    horizon, n_problems = 1000, 60
+    differences = np.zeros(n_problems)
+    for problem in range(n_problems):
+        run = linear.Simulation(LinCORe(), LinearBandit(), horizon, problem)
+        run.play(horizon)
+        arms = run.problem
+        plain = linear.play_plain_lincore(arms.features, arms.theta, horizon, np.random.default_rng(problem))
+        differences[problem] = run.regret - plain
+    z = differences.mean() / (differences.std(ddof=1) / math.sqrt(n_problems))
+    assert abs(z) < 4
