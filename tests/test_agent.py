@@ -1,6 +1,9 @@
 import json
 import math
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -281,3 +284,54 @@ def test_a_policy_that_needs_a_horizon_says_so():
     make_agent(cb.UCBV(exploration="anytime"))
     with pytest.raises(ValueError, match="horizon must be a whole number of at least 2, not 0"):
         make_agent(horizon=0)
+
+
+class SumState(NamedTuple):
+    sums: np.ndarray
+    scale: float
+
+    def score(self, rng, scores):
+        for arm in range(scores.size):
+            scores[arm] = self.sums[arm]
+
+    def update(self, arm, reward, rng):
+        self.sums[arm] += self.scale * reward
+
+
+@dataclass(frozen=True)
+class Stars(cb.Policy):
+    """Its bounds are whole numbers, and with one arm so is its scale: an int where later there is a float."""
+
+    def start(self, n_arms, horizon, capacity):
+        return SumState(np.zeros(n_arms), max(1, n_arms / 2))
+
+    @property
+    def reward_range(self):
+        return 1, 5
+
+
+def test_machine_code_fits_whatever_the_state_becomes():
+    agent = cb.Agent(Stars(), arms=["a"])
+    agent.observe("a", 3.7)
+    assert agent._desk.state.sums.tolist() == [3.7]
+    for arm in ("b", "c"):
+        agent.add_arm(arm)
+    agent.observe("c", 3.0)
+    assert agent._desk.state.sums.tolist() == [3.7, 0.0, 4.5]
+
+
+def test_pending_decisions_can_be_read_while_others_are_made():
+    agent = make_agent(cb.UCB1())
+    stop = threading.Event()
+
+    def keep_asking():
+        while not stop.is_set():
+            agent.forget(agent.ask())
+            agent.ask()
+
+    with ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(keep_asking)
+        for _ in range(300):
+            assert set(agent.pending.values()) <= set(agent.arms)
+        stop.set()
+        asking.result()

@@ -411,3 +411,19 @@ def test_threads_may_share_an_agent():
         list(pool.map(work, range(4)))
     assert agent.n_observations == agent._desk.state.pool.tally[0] == 400
     assert not agent.pending
+
+
+def test_masked_features_are_missing_ones():
+    agent = cb.Agent(cb.LinCORe())
+    with pytest.raises(ValueError, match=r"features must be finite .* row 1, column 0 is nan"):
+        agent.ask(np.ma.masked_array([[1.0, 2.0], [3.0, 4.0]], mask=[[0, 0], [1, 0]]))
+
+
+def test_redundant_features_change_no_choice_once_all_is_seen():
+    rows = np.random.default_rng(0).normal(size=(6, 3))
+    plain, redundant = (cb.Agent(cb.LinGreedy(), seed=1) for _ in range(2))
+    for index in range(50):
+        one, other = plain.ask(rows), redundant.ask(np.hstack([rows, np.zeros((6, 1))]))
+        assert one.arm == other.arm
+        for agent, decision in ((plain, one), (redundant, other)):
+            agent.tell(decision, float(index % 3))

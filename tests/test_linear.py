@@ -313,10 +313,9 @@ def test_noise_has_the_covariance_of_the_rows_whatever_they_span(beginning):
 
 def check_span(span: Span, rank: int) -> None:
     assert span.rank[0] == rank
-    basis = span.basis[:rank]
-    np.testing.assert_allclose(basis @ basis.T, np.eye(rank), rtol=0, atol=1e-14)
-    assert not span.basis[rank:].any()
-    assert span.is_whole() == (rank == span.row.size)
+    d = span.part.size
+    np.testing.assert_allclose(span.complement @ span.complement.T, np.eye(d), rtol=0, atol=1e-14)
+    assert span.is_whole() == (rank == d)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -334,6 +333,8 @@ def test_the_span_grows_with_the_rank_of_the_rows(seed):
         assert is_new == (span.rank[0] > before)
         check_span(span, int(np.linalg.matrix_rank(unit, tol=1e-9)))
         assert not span.is_new(x)
+        outside = span.complement[: 6 - span.rank[0]] @ unit.T
+        np.testing.assert_allclose(outside, 0.0, atol=1e-11)
 
 
 @pytest.mark.parametrize(("gap", "rank"), [(1e-3, 3), (1e-7, 3), (1e-10, 3), (1e-14, 2), (0.0, 2)])

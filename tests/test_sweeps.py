@@ -41,6 +41,8 @@ def test_features_are_swept_as_arms_are():
         ({}, "parameters must name one or two parameters, not 0"),
         ({"alpha": [1], "z": [0.5], "warm_up": [2]}, "parameters must name one or two parameters, not 3"),
         ({"alpha": []}, "at least one value of alpha"),
+        ({"alpha": 0.4}, "parameters must list values of alpha"),
+        ({"alpha": [0.4, 0.4]}, "parameters must name different values of alpha"),
         ({"alpha": ["0.1"]}, "alpha must be a number, not '0.1'"),
         ({"z": [0.5, 1.5]}, "z must be a number above 0 and below 1, not 1.5"),
     ],

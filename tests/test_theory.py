@@ -261,6 +261,12 @@ def test_runs_of_different_sizes_are_resampled_independently():
     assert high - low > 0.1
 
 
+def test_paired_runs_are_resampled_together():
+    runs = np.random.default_rng(6).gamma(1.0, size=30)
+    value, low, high = growth_exponent([100, 200], [runs, 2.0 * runs], paired=True)
+    assert (value, low, high) == pytest.approx((1.0, 1.0, 1.0))
+
+
 # Errors -----------------------------------------------------------------------------------------------------------
 
 

@@ -95,12 +95,14 @@ class Agent:
     @property
     def arms(self) -> list[Hashable]:
         """Return the arms on offer; none if the options have no names."""
-        return list(self._options.on_offer)
+        with self._lock:
+            return list(self._options.on_offer)
 
     @property
     def pending(self) -> dict[int, Hashable]:
         """Return the decisions whose reward has not been told: id and arm."""
-        return {decision_id: self._options.name(index) for decision_id, (index, _) in self._pending.items()}
+        with self._lock:
+            return {decision_id: self._options.name(index) for decision_id, (index, _) in self._pending.items()}
 
     @property
     def n_observations(self) -> int:

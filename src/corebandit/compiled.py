@@ -18,6 +18,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
+import llvmlite.binding
 import numba
 import numpy as np
 from numba import extending, types
@@ -29,6 +30,8 @@ C = TypeVar("C", bound=type)
 
 config: Any = numba.config  # numba fills it at run time, unseen by type checkers
 overload_method: Any = extending.overload_method
+typeof: Any = numba.typeof
+host: Any = llvmlite.binding
 
 
 @cache
@@ -39,7 +42,9 @@ def fingerprint() -> str:
         if source.relative_to(PACKAGE).parts[0] in PRESENTATION:
             continue
         digest.update(str(source.relative_to(PACKAGE)).encode() + source.read_bytes())
-    digest.update(f"{sys.version_info[:2]} {numba.__version__} {np.__version__}".encode())
+    # Sums may be added up in another order on another processor, and are not in plain Python.
+    built = (numba.__version__, np.__version__, config.DISABLE_JIT, host.get_host_cpu_name())
+    digest.update(f"{sys.version_info[:2]} {built}".encode())
     return digest.hexdigest()[:16]
 
 
@@ -163,6 +168,11 @@ def tuple_classes(value: Any) -> set[type]:
     return {type(value)}.union(*(tuple_classes(field) for field in value))
 
 
+def machine_type(value: Any) -> Any:
+    """Return what machine code for `value` depends on; equal for whatever the same code can be called with."""
+    return type(value) if config.DISABLE_JIT else typeof(value)
+
+
 class EntryPoint:
     """A compiled function that Python calls with policies and problems of any class.
 
@@ -186,10 +196,11 @@ class EntryPoint:
         """Call the function with `arguments` and return its machine code, for arguments of exactly the same types.
 
         Numba looks up the types of all arguments in every call, which takes longer than a decision. Here nobody does:
-        whoever calls the machine code must pass arrays of the same number of axes, contiguous.
+        whoever calls the machine code must pass arguments of the same `machine_type`: arrays of the same numbers, axes
+        and layout, a float where there was one.
         """
         function: Any = self.prepared(*arguments)
         function(*arguments)
         if config.DISABLE_JIT:
             return cast(Callable[..., Any], function)
-        return cast(Callable[..., Any], function.overloads[tuple(map(numba.typeof, arguments))].entry_point)
+        return cast(Callable[..., Any], function.overloads[tuple(map(machine_type, arguments))].entry_point)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from corebandit.choose import best_arm
-from corebandit.compiled import EntryPoint
+from corebandit.compiled import EntryPoint, machine_type
 from corebandit.features import LARGEST_FEATURE, as_row, as_rows, check_finite
 from corebandit.options import MOST_ROWS, Named, Unnamed
 from corebandit.recipe import FeaturePolicy, Policy
@@ -19,6 +19,7 @@ from corebandit.stream import Stream, stream
 from corebandit.validate import check_count
 
 FIRST_CAPACITY = 256
+N_FEATURES = 3  # while nobody knows
 
 
 @EntryPoint
@@ -58,6 +59,7 @@ class Desk:
 
     state: Any  # None until the number of features is known
     n_features: int | None = None
+    _compiled: Any = None  # the machine type of the states that the machine code is for
 
     def __init__(self, n_arms: int, horizon: int | None, seed: int) -> None:
         self.n_arms = n_arms  # that the state has room for
@@ -70,10 +72,21 @@ class Desk:
         """Return a state that has seen nothing."""
         raise NotImplementedError
 
+    def compile(self, state: Any, rng: Stream) -> None:
+        """Compile for states such as this one, which is used up."""
+        raise NotImplementedError
+
+    def prepare(self, state: Any) -> None:
+        """Compile for states such as this one, which is used up."""
+        self._compiled = machine_type(state)
+        self.compile(state, stream(0))
+
     def set_state(self, state: Any, n_arms: int, capacity: int) -> None:
         """Go on with this state, which has room for so much."""
         self.state, self.n_arms, self.capacity = state, n_arms, capacity
         self.scores = np.zeros(n_arms)
+        if state is not None and machine_type(state) != self._compiled:
+            self.prepare(self.fresh_state(n_arms, capacity))
 
     def make_room(self, n_arms: int, capacity: int) -> None:
         """Move what was learnt to a state with more room."""
@@ -117,10 +130,11 @@ class ArmDesk(Desk):
         super().__init__(len(options.names), horizon, seed)
         self.policy, self.options = policy, options
         self.set_state(self.fresh_state(self.n_arms, self.capacity), self.n_arms, self.capacity)
-        # Compile now, on a state to throw away, so that no later call has to.
-        state, rng = self.fresh_state(self.n_arms, self.capacity), stream(0)
-        self._select = select.compiled_for(state, rng, self.scores, options.offered(None))
-        self._learn = learn.compiled_for(state, rng, 0, tame_reward(policy))
+
+    def compile(self, state: Any, rng: Stream) -> None:
+        """Compile for states such as this one, which is used up."""
+        self._select = select.compiled_for(state, rng, np.zeros(self.n_arms), np.arange(self.n_arms))
+        self._learn = learn.compiled_for(state, rng, 0, tame_reward(self.policy))
 
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
         """Return a state that has seen nothing."""
@@ -157,10 +171,14 @@ class FeatureDesk(Desk):
         super().__init__(len(options.names or ()), horizon, seed)
         self.policy, self.options = policy, options
         self.set_state(None, self.n_arms, self.capacity)
-        # Compile now, on a state to throw away, so that no later call has to: sizes are no part of machine code.
-        state, rng, rows = policy.start(2, 1, horizon, self.capacity), stream(0), np.ones((2, 1))
-        self._select = select_row.compiled_for(state, rng, rows, np.zeros(2), np.arange(2))
-        self._learn = learn_row.compiled_for(state, rng, 0, rows[0], tame_reward(policy))
+        # Compile now and not in the first decision: sizes, not known yet, are no part of machine code.
+        self.prepare(policy.start(2, N_FEATURES, horizon, self.capacity))
+
+    def compile(self, state: Any, rng: Stream) -> None:
+        """Compile for states such as this one, which is used up."""
+        rows = np.ones((1, self.n_features or N_FEATURES))
+        self._select = select_row.compiled_for(state, rng, rows, np.zeros(1), np.arange(1))
+        self._learn = learn_row.compiled_for(state, rng, 0, rows[0], tame_reward(self.policy))
 
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
         """Return a state that has seen nothing."""
@@ -233,4 +251,4 @@ class FeatureDesk(Desk):
 def tame_reward(policy: Policy | FeaturePolicy) -> float:
     """Return a reward that the policy is made for."""
     low, high = policy.reward_range
-    return min(max(0.0, low), high)
+    return float(min(max(0.0, low), high))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from corebandit.problems.given import Given
-from corebandit.recipe import AnyPolicy, FeaturePolicy, Problem
+from corebandit.recipe import AnyPolicy, FeaturePolicy, Problem, offers_features
 from corebandit.state import IntArray
 from corebandit.stream import stream
 from corebandit.validate import check_choice, check_count
@@ -91,7 +91,7 @@ class Experiment:
         check_choice("regret", regret, REGRETS)
         instance = problem.draw(stream(0))
         for policy in labelled.values():
-            check_features_fit(policy, problem)
+            check_features_fit(policy, problem, instance)
             check_rewards_fit(policy, problem)
             policy.start_on(instance, horizon, 2)  # a policy that cannot start under these settings says so now
             _warn_of_endless_warm_up(policy, instance, horizon)
@@ -153,14 +153,14 @@ def check_rewards_fit(policy: AnyPolicy, problem: Problem) -> None:
         )
 
 
-def check_features_fit(policy: AnyPolicy, problem: Problem) -> None:
+def check_features_fit(policy: AnyPolicy, problem: Problem, instance: Any) -> None:
     """Raise a ValueError if the problem offers features that the policy would ignore, or none that it needs."""
-    if problem.has_features and not isinstance(policy, FeaturePolicy):
+    if offers_features(instance) and not isinstance(policy, FeaturePolicy):
         raise ValueError(
             f"{policy.label} takes no features, but {problem.label} offers them: choose a policy that does, such as "
             "LinCORe"
         )
-    if isinstance(policy, FeaturePolicy) and not problem.has_features:
+    if isinstance(policy, FeaturePolicy) and not offers_features(instance):
         raise ValueError(
             f"{policy.label} chooses by features, but {problem.label} offers none: choose a problem that does, such as "
             "linear, or a policy for arms, such as CORe"

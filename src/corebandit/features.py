@@ -49,6 +49,8 @@ def check_finite(name: str, numbers: FloatArray) -> None:
 
 def _as_floats(name: str, shape: str, values: Any) -> FloatArray:
     wanted = f"{name} must be numbers of the shape {shape}"
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(float), np.nan)  # what is missing is refused, not made up
     try:
         array = np.asarray(values)
     except ValueError:  # rows of different lengths

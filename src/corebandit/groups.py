@@ -1,7 +1,8 @@
 """Observations gathered by arm, as long as the arm's features stay the same.
 
 With fixed features there is one group for each arm, so what is drawn for every observation costs no more than what is
-drawn for every arm; with features that change in every round, a group is one observation.
+drawn for every arm; with features that change in every round, a group is one observation. Only the newest row of an arm
+is compared, so features that change back and forth make new groups too.
 """
 
 from typing import NamedTuple

@@ -198,49 +198,67 @@ def new_noise(n_features: int) -> Noise:
     return Noise(np.zeros((n_features, n_features)), np.zeros(n_features), np.zeros(n_features))
 
 
+@inlined
+def _squared_beginning(x: FloatArray, n: int) -> float:
+    total = 0.0
+    for k in range(n):
+        total += x[k] * x[k]
+    return total
+
+
 @allocating_nothing
 class Span(NamedTuple):
-    """The space spanned by the rows seen so far. Make one with `new_span`."""
+    """The space spanned by the rows seen so far. Make one with `new_span`.
 
-    basis: FloatArray  # (d, d) orthonormal rows, as many as there are dimensions
+    What is kept is a basis of its complement, all of R^d at first: a row is new if it has a part in there. So the test
+    costs less the more is spanned, O(d) for a row where features are redundant and one dimension is never reached.
+    """
+
+    complement: FloatArray  # (d, d) orthonormal rows, the first d - rank of them span the complement
     rank: IntArray  # (1,)
-    row: FloatArray  # (d,) scratch
+    part: FloatArray  # (d,) scratch: coordinates of a row in the complement
 
     def is_whole(self) -> bool:
         """Tell whether the rows seen so far span everything."""
-        return bool(self.rank[0] == self.row.size)
+        return bool(self.rank[0] == self.part.size)
 
     def is_new(self, x: FloatArray) -> bool:
-        """Tell whether `x` points out of what the rows so far span; leave its part outside, at length 1, in `row`."""
-        length = 0.0
+        """Tell whether `x` points out of what the rows so far span; leave its direction out there in `part`."""
+        largest = 0.0
         for j in range(x.size):
-            self.row[j] = x[j]
-            length = max(length, abs(x[j]))
-        if length == 0.0:
+            largest = max(largest, abs(x[j]))
+        if largest == 0.0:
             return False
+        length, outside = 0.0, 0.0
         for j in range(x.size):
-            self.row[j] /= length
-        outside = math.sqrt(squared_length(self.row))
-        for _ in range(2):  # once is not enough for rows that are nearly inside
-            for k in range(self.rank[0]):
-                inside = 0.0
-                for j in range(x.size):
-                    inside += self.basis[k, j] * self.row[j]
-                for j in range(x.size):
-                    self.row[j] -= inside * self.basis[k, j]
-        left = math.sqrt(squared_length(self.row))
-        if left <= INSIDE * outside:
+            length += (x[j] / largest) * (x[j] / largest)
+        n_left = x.size - self.rank[0]
+        for k in range(n_left):
+            self.part[k] = 0.0
+            for j in range(x.size):
+                self.part[k] += self.complement[k, j] * (x[j] / largest)
+            outside += self.part[k] * self.part[k]
+        if not outside > INSIDE * INSIDE * length:
             return False
-        for j in range(x.size):
-            self.row[j] /= left
+        for k in range(n_left):
+            self.part[k] /= math.sqrt(outside)
         return True
 
     def add(self, x: FloatArray) -> None:
         """Take a row in."""
-        if not self.is_whole() and self.is_new(x):
-            for j in range(x.size):
-                self.basis[self.rank[0], j] = self.row[j]
-            self.rank[0] += 1
+        if self.is_whole() or not self.is_new(x):
+            return
+        # Reflect the complement's basis so that its last row is the new direction, and give that row up.
+        last = x.size - self.rank[0] - 1
+        self.part[last] += 1.0 if self.part[last] >= 0.0 else -1.0
+        scale = 2.0 / _squared_beginning(self.part, last + 1)
+        for j in range(x.size):
+            along = 0.0
+            for k in range(last + 1):
+                along += self.part[k] * self.complement[k, j]
+            for k in range(last + 1):
+                self.complement[k, j] -= scale * self.part[k] * along
+        self.rank[0] += 1
 
     def favours_new(self, features: FloatArray, counts: FloatArray, scores: FloatArray) -> bool:
         """Let rows that point out of what was seen, if there are any, win by the fewest choices; tell if there are."""
@@ -256,4 +274,4 @@ class Span(NamedTuple):
 
 def new_span(n_features: int) -> Span:
     """Return the space spanned by nothing."""
-    return Span(np.zeros((n_features, n_features)), np.zeros(1, np.int64), np.zeros(n_features))
+    return Span(np.eye(n_features), np.zeros(1, np.int64), np.zeros(n_features))

@@ -11,7 +11,7 @@ import numpy as np
 from corebandit.state import FloatArray, IntArray
 from corebandit.validate import check_count
 
-MOST_ROWS = 1_000_000  # a policy may keep something for each
+MOST_ROWS = 100_000  # a policy may keep something for each
 
 
 class Named:

@@ -125,11 +125,6 @@ class Problem(Recipe):
     `pull(arm, x, rng)` and `mean(arm, x)`.
     """
 
-    @property
-    def has_features(self) -> bool:
-        """Tell whether every round offers features to choose by."""
-        return False
-
     def draw(self, rng: Any) -> Any:
         """Return an instance, random if the problem is."""
         raise NotImplementedError(f"{self.name} has no draw(rng)")
@@ -138,3 +133,8 @@ class Problem(Recipe):
     def support(self) -> tuple[float, float]:
         """Return bounds that every reward keeps."""
         return REAL_LINE
+
+
+def offers_features(instance: Any) -> bool:
+    """Tell whether an instance of a problem offers features to choose by."""
+    return hasattr(instance, "offer")

@@ -179,10 +179,11 @@ class Result:
                 continue
             gaps = curve.regret[:, -1] - base.regret[:, -1]
             mean, low, high = mean_interval(gaps)
-            measured = {"mean": mean, "ci_low": low, "ci_high": high, "share_better": float((gaps < 0).mean())}
+            measured = {"runs": gaps.size, "mean": mean, "ci_low": low, "ci_high": high}
+            measured["share_better"] = float((gaps < 0).mean())
             rows.append({**curve.names, "baseline": base.policy, **measured})
         if not rows and baseline is not None and not reference:
-            known = ", ".join(dict.fromkeys(curve.policy for curve in compared))
+            known = ", ".join(dict.fromkeys(curve.policy for curve in compared)) or "all are settings of a sweep"
             raise ValueError(f"baseline must be one of the policies ({known}), not {baseline!r}")
         return pl.DataFrame(rows, schema=DIFFERENCES)
 
@@ -238,6 +239,7 @@ CPU_SECONDS = {**NAMES, "cpu_seconds": pl.Float64}
 DIFFERENCES = {
     **NAMES,
     "baseline": pl.String,
+    "runs": pl.Int64,
     "mean": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,

@@ -24,7 +24,7 @@ from corebandit.compiled import fingerprint, is_ours, tuple_classes
 from corebandit.experiment import Experiment, digest
 from corebandit.play import play_arms, play_features
 from corebandit.progress import progress_bar
-from corebandit.recipe import AnyPolicy
+from corebandit.recipe import AnyPolicy, offers_features
 from corebandit.result import CPU_SECONDS, Result, Runs
 from corebandit.stream import stream, streams
 from corebandit.validate import check_count
@@ -107,7 +107,7 @@ def play_chunk(chunk: Chunk, stop: threading.Event) -> Runs:
         state = chunk.policy.start_on(problem, experiment.horizon, experiment.horizon)
         rng = stream(seed, problem_id, run, "policy")
         rewards = streams(problem.n_arms, seed, problem_id, run, "rewards")
-        if experiment.problem.has_features:
+        if offers_features(problem):
             contexts = stream(seed, problem_id, run, "contexts")
             features = np.empty((problem.n_arms, problem.n_features))
             play = partial(play_features.prepared(state, problem), state, problem, rng, contexts, rewards, features)

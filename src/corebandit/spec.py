@@ -76,7 +76,8 @@ def _class(what: str, name: str, known: Mapping[str, type[Any]], kind: type[Reci
     if file:
         cls = getattr(_module(what, Path(file)), bare, None)
         if not (isinstance(cls, type) and issubclass(cls, kind)):
-            raise ValueError(f"{file} has no {what} {bare!r}: it must be a class that derives from {kind.__name__}")
+            bases = "Policy or FeaturePolicy" if kind is AnyPolicy else kind.__name__
+            raise ValueError(f"{file} has no {what} {bare!r}: it must be a class that derives from {bases}")
         return cls
     exact = {known_name.lower(): known_name for known_name in known}
     if bare.lower() not in exact:
@@ -144,7 +145,7 @@ def _value(what: str, value: Any) -> Any:
 
 
 def _built(cls: type[Any], positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    names = [field.name for field in fields(cls)]
+    names = [field.name for field in sorted(fields(cls), key=lambda field: bool(field.kw_only))]
     for name in named:
         if name not in names:
             raise unknown(f"parameter of {cls.name}", name, names)

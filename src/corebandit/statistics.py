@@ -13,7 +13,7 @@ LEVEL = 0.95
 
 
 class Interval(NamedTuple):
-    """An estimate and its 95 % bootstrap interval."""
+    """An estimate and its 95 % interval."""
 
     value: float
     low: float
@@ -32,9 +32,9 @@ def resampled_means(values: FloatArray, seed: int = 0) -> FloatArray:
     return weights @ values
 
 
-def mean_interval(values: FloatArray, level: float = LEVEL) -> Interval:
+def mean_interval(values: FloatArray) -> Interval:
     """Return the mean of `values` `(runs,)` and its interval."""
-    low, high = _middle(resampled_means(values), level)
+    low, high = _middle(resampled_means(values))
     return Interval(float(values.mean()), float(low), float(high))
 
 
@@ -67,10 +67,11 @@ def frequency_interval(failures: int, runs: int) -> Interval:
     return Interval(failures / runs, float(low), float(high))
 
 
-def growth_exponent(sizes: Sequence[float], regret: Sequence[FloatArray]) -> Interval:
+def growth_exponent(sizes: Sequence[float], regret: Sequence[FloatArray], *, paired: bool = False) -> Interval:
     """Fit mean regret = c · size^b by least squares of logarithms, and return b with its bootstrap interval.
 
-    `regret` holds, for each of the `sizes` `(m,)`, the regret of its runs `(runs,)`, not paired between sizes.
+    `regret` holds, for each of the `sizes` `(m,)`, the regret of its runs `(runs,)`. They are `paired` if a run is the
+    same problem with the same rewards at every size; then the same runs are drawn for all sizes.
 
     >>> round(growth_exponent([100, 400], [np.array([10.0, 10.0]), np.array([20.0, 20.0])]).value, 6)
     0.5
@@ -86,7 +87,7 @@ def growth_exponent(sizes: Sequence[float], regret: Sequence[FloatArray]) -> Int
         if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
             raise ValueError(f"regret must be finite numbers (runs,) at every size, but is not at {sizes[column]!r}")
         means[column] = values.mean()
-        resampled[:, column] = resampled_means(values, seed=column)
+        resampled[:, column] = resampled_means(values, seed=0 if paired else column)
         if min(means[column], resampled[:, column].min()) <= 0.0:
             raise ValueError(f"regret must be so far above 0 that resampled means are, but is not at {sizes[column]!r}")
     weights = (logs - logs.mean()) / np.sum((logs - logs.mean()) ** 2)
@@ -100,7 +101,7 @@ def standard_error(values: FloatArray) -> float:
     return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
 
 
-def _middle(means: FloatArray, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
-    tail = 100.0 * (1.0 - level) / 2.0
+def _middle(means: FloatArray) -> tuple[FloatArray, FloatArray]:
+    tail = 100.0 * (1.0 - LEVEL) / 2.0
     low, high = np.percentile(means, [tail, 100.0 - tail], axis=0)
     return low, high

@@ -48,10 +48,14 @@ def sweep(
     for name, values in parameters.items():
         if name not in known:
             raise unknown(f"parameter of {policy.name}", name, known)
+        if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+            raise ValueError(f"parameters must list values of {name}, such as [0.2, 0.4], not {values!r}")
         if not len(values):
             raise ValueError(f"parameters must name at least one value of {name}, not none")
         for value in values:
             check_number(name, value)
+        if len(set(values)) < len(values):
+            raise ValueError(f"parameters must name different values of {name}, not {list(values)!r}")
     policies, points = {}, {}
     for combination in product(*parameters.values()):
         at = dict(zip(parameters, combination, strict=True))

@@ -27,6 +27,7 @@ from corebandit.samplers import standard_normal
 from corebandit.state import FloatArray
 from corebandit.stream import streams
 from corebandit.validate import check_count, check_number
+from corebandit.warm_up import check_warm_up, rounds_per_log
 from corebandit.words import Words
 
 
@@ -50,12 +51,9 @@ def warm_up_rounds(horizon: int, z: float = 0.6, factor: float = 4.0) -> float:
     333.43
     """
     check_count("horizon", horizon)
-    check_number("z", z, above=0, below=1)
     check_number("factor", factor, at_least=0)
-    rate = z - 1.0 - math.log(z)
-    if rate <= 0.0:
-        raise ValueError(f"z is so close to 1 that the warm-up would never end: {z!r}")
-    return factor * math.log(horizon) / rate + 1.0
+    check_warm_up(z, factor)
+    return rounds_per_log(z, factor) * math.log(horizon) + 1.0
 
 
 def variance_tail(z: float, n_observations: int) -> float:

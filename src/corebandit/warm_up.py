@@ -19,6 +19,11 @@ def rounds_per_log(z: float, warm_up: float) -> float:
     return warm_up / (z - 1.0 - math.log(z))
 
 
+def whole_warm_up(at_least: int, horizon: int, z: float, warm_up: float) -> int:
+    """Return how many rounds the warm-up lasts."""
+    return int(max(at_least, rounds_per_log(z, warm_up) * math.log(horizon) + 1.0))
+
+
 def known_log(horizon: int | None) -> float:
     """Return the log of the horizon, or -1 if nobody knows it."""
     return -1.0 if horizon is None else math.log(horizon)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from corebandit.experiment import Experiment
-from corebandit.policies import LinEpsilonGreedy, LinGreedy, LinPHE, LinTS, LinUCB
+from corebandit.policies import LinCORe, LinEpsilonGreedy, LinGreedy, LinPHE, LinTS, LinUCB
 from corebandit.problems import ContextualBandit, LinearBandit
 from corebandit.recipe import FeaturePolicy, Problem
 from corebandit.runner import run
@@ -30,6 +30,7 @@ def regrets(problem: Problem, policies: list[FeaturePolicy], horizon: int, runs:
         (LinUCB(scaling="authors"), 586.0, 604.0),
         (LinTS(sigma=0.3), 118.0, 154.0),
         (LinPHE(a=0.5), 106.0, 133.0),
+        (LinCORe(warm_up=2.0), 95.0, 132.0),
     ],
     ids=lambda value: getattr(value, "label", None),
 )

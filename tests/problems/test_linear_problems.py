@@ -11,7 +11,7 @@ from scipy import stats
 from corebandit import Experiment, run
 from corebandit.problems import ContextualBandit, FixedLinear, LinearBandit
 from corebandit.problems.linear import LEAST_BETA_MEAN
-from corebandit.recipe import REAL_LINE, UNIT_INTERVAL, FeaturePolicy
+from corebandit.recipe import REAL_LINE, UNIT_INTERVAL, FeaturePolicy, offers_features
 from corebandit.spec import problem_from
 from corebandit.stream import stream
 
@@ -141,7 +141,7 @@ def test_beta_rewards_of_mean_0_and_1_are_nearly_constant():
 def test_the_support_is_that_of_the_rewards():
     for problem in (LinearBandit(), ContextualBandit(rewards="beta"), FixedLinear(FEATURES, THETA)):
         assert problem.support == UNIT_INTERVAL
-        assert problem.has_features
+        assert offers_features(problem.draw(stream(0)))
     assert LinearBandit(rewards="gaussian").support == REAL_LINE
 
 

@@ -46,6 +46,10 @@ class ArmGame:
         """Return a state that has seen nothing."""
         return self.policy.start(N_ARMS, self.horizon, capacity)
 
+    def smallest_state(self) -> Any:
+        """Return the smallest state there is."""
+        return self.policy.start(1, self.horizon, 1)
+
     def agent(self) -> Agent:
         """Return an agent that has seen nothing."""
         return Agent(self.policy, range(N_ARMS), seed=SEED, horizon=self.horizon)
@@ -104,6 +108,10 @@ class FeatureGame:
     def state(self, capacity: int) -> Any:
         """Return a state that has seen nothing."""
         return self.policy.start(N_ARMS, N_FEATURES, self.horizon, capacity)
+
+    def smallest_state(self) -> Any:
+        """Return the smallest state there is."""
+        return self.policy.start(1, 1, self.horizon, 1)
 
     def agent(self) -> Agent:
         """Return an agent that has seen nothing."""

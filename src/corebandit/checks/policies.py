@@ -14,6 +14,7 @@ from corebandit.checks.by_features import FEATURE_CHECKS
 from corebandit.checks.games import N_ARMS, N_ROUNDS, ArmGame, FeatureGame, Game
 from corebandit.checks.sentences import SEED, CheckFailed, require, require_json
 from corebandit.choose import best_arm
+from corebandit.compiled import machine_type
 from corebandit.recipe import AnyPolicy, FeaturePolicy, Policy
 from corebandit.state import arrays_of
 from corebandit.stream import Stream, stream
@@ -70,6 +71,10 @@ def check_state(game: Game) -> None:
         require(len(found) == len(arguments), name, wanted)
     shared = any(np.shares_memory(a, b) for a in arrays_of(state) for b in arrays_of(other))
     require(not shared, name, "two states share an array; start must make new ones")
+    contiguous = all(array.flags.c_contiguous for array in arrays_of(state))
+    require(contiguous, name, "an array of its state is a view with gaps, or of another order; make it with np.zeros")
+    kinds = "a state must have fields of the same types at all sizes: float(...) keeps a number from being an int"
+    require(machine_type(game.smallest_state()) == machine_type(state), name, kinds)
 
 
 def check_interpreted(game: Game) -> None:

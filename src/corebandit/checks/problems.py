@@ -10,7 +10,7 @@ import numpy as np
 from corebandit.checks.sentences import SEED, CheckFailed, require, require_json
 from corebandit.features import check_finite
 from corebandit.problems import Given
-from corebandit.recipe import Problem
+from corebandit.recipe import Problem, offers_features
 from corebandit.state import arrays_of
 from corebandit.stream import Stream, stream
 
@@ -34,7 +34,7 @@ def check_problem(problem: Any, n_pulls: int = 4000) -> None:
     same = all(np.array_equal(a, b) for a, b in zip(arrays_of(instance), arrays_of(twin), strict=True))
     require(same, name, "drawn twice from the same stream it is two different instances")
     require(instance.n_arms >= 1, name, f"it must have at least one arm, not {instance.n_arms}")
-    if problem.has_features:
+    if offers_features(instance):
         check_offers(name, instance, twin)
         check_pay_of_rows(name, instance, problem.support, n_pulls)
     else:

@@ -65,7 +65,7 @@ def _catalogue(what: Catalogue) -> Iterator[tuple[str, str, str]]:
     for name, recipe in {**(all_policies() if what is Catalogue.policies else all_problems())}.items():
         parameters = ", ".join(
             field.name if field.default is dataclasses.MISSING else f"{field.name}={field.default!r}"
-            for field in dataclasses.fields(recipe)
+            for field in sorted(dataclasses.fields(recipe), key=lambda field: bool(field.kw_only))
         )
         yield name, parameters, (recipe.__doc__ or "").partition("\n")[0]
 

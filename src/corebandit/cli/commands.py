@@ -71,9 +71,13 @@ def compare(
         list[str], typer.Option(help='Problem, such as bernoulli or "gaussian(sigma=0.2)"; may be given several times.')
     ],
     policies: Annotated[
-        str, typer.Option(help='Policies, such as "CORe,UCB1,CORe(alpha=0.4)" or "mine.py:MyPolicy".')
-    ] = "CORe,SSMC,UCB1",
-    arms: Annotated[int | None, typer.Option(help="Number of arms.", show_default="10")] = None,
+        str | None,
+        typer.Option(
+            help='Policies, such as "CORe,UCB1,CORe(alpha=0.4)" or "mine.py:MyPolicy".',
+            show_default="CORe,SSMC,UCB1, or LinCORe,LinTS,LinUCB where there are features",
+        ),
+    ] = None,
+    arms: Annotated[int | None, typer.Option(help="Number of arms.", show_default="the problem's")] = None,
     runs: Runs = None,
     horizon: Horizon = None,
     seed: Seed = None,
@@ -90,10 +94,15 @@ def compare(
     """
     with errors_as_sentences():
         from corebandit.experiment import Experiment
+        from corebandit.recipe import offers_features
         from corebandit.spec import policy_from, problem_from, split_specs
+        from corebandit.stream import stream
 
-        chosen = [policy_from(spec) for spec in split_specs(policies)]
         problems = [problem_from(spec) for spec in problem]
+        if policies is None:
+            is_by_features = all(offers_features(each.draw(stream(0))) for each in problems)
+            policies = "LinCORe,LinTS,LinUCB" if is_by_features else "CORe,SSMC,UCB1"
+        chosen = [policy_from(spec) for spec in split_specs(policies)]
         if arms is not None:
             for each in problems:
                 if not hasattr(each, "n_arms"):

@@ -14,15 +14,18 @@ class Sampler(StrEnum):
 
 
 Runs = Annotated[
-    int | None, typer.Option(help="Runs of each policy, each on a problem of its own.", show_default=False)
+    int | None, typer.Option(help="Runs of each policy, each on a problem of its own.", show_default="100")
 ]
-Horizon = Annotated[int | None, typer.Option(help="Rounds in a run.", show_default=False)]
+Horizon = Annotated[int | None, typer.Option(help="Rounds in a run.", show_default="10,000")]
 Seed = Annotated[int | None, typer.Option(help="Where all randomness starts.", show_default="0")]
 Jobs = Annotated[int | None, typer.Option(help="Threads; no number depends on it.", show_default="one for each core")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over instead of continuing what the folder holds.")]
 SamplerOption = Annotated[
     Sampler | None,
-    typer.Option(help="How CORe draws its noise: exact costs one draw for each past reward.", show_default="fast"),
+    typer.Option(
+        help="How CORe draws its noise: fast is approximate, exact costs a draw for each past reward.",
+        show_default="fast",
+    ),
 ]
 
 

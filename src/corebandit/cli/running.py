@@ -3,6 +3,7 @@
 import shlex
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,8 @@ if TYPE_CHECKING:  # imported where used, so that help answers at once
     from corebandit.experiment import Experiment
     from corebandit.report import Drawing
     from corebandit.result import Result
+
+MOST_WARNINGS = 3
 
 
 def with_sampler(experiments: "Sequence[Experiment]", sampler: Sampler | None) -> "list[Experiment]":
@@ -85,9 +88,16 @@ def run_and_publish(
 
 @contextmanager
 def errors_as_sentences() -> Iterator[None]:
-    """End with one sentence and exit code 2 on bad input, and cleanly on Ctrl-C."""
+    """End with one sentence and exit code 2 on bad input, and cleanly on Ctrl-C; warnings are sentences too."""
     try:
-        yield
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always", UserWarning)
+            yield
+        sentences = list(dict.fromkeys(str(warning.message) for warning in found))
+        for sentence in sentences[:MOST_WARNINGS]:
+            typer.echo(f"Warning: {sentence}", err=True)
+        if len(sentences) > MOST_WARNINGS:
+            typer.echo(f"Warning: and {len(sentences) - MOST_WARNINGS} more like these", err=True)
     except (ValueError, OSError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(2) from error

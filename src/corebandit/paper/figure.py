@@ -8,6 +8,8 @@ from corebandit.paper.claims import Claim
 from corebandit.report import Drawing
 from corebandit.result import Result
 
+LINCORE = {4.0: "LinCORe", 2.0: "LinCORe (warm-up 2)"}  # by warm-up factor: the paper's, and its released code's
+
 
 @dataclass(frozen=True)
 class Size:

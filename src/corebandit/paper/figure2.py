@@ -2,12 +2,12 @@
 
 K = 50 arms, d = 10 features, n = 10,000, 100 random problems of each class. The rivals' parameters are searched in
 [0.1, 2] on problems of their own, from another seed; LinCORe is not tuned. LinUCB is the authors', whose width is
-sigma times the textbook's.
+sigma times the textbook's. LinCORe draws its noise from the normal limit unless told to draw exactly.
 """
 
 from corebandit.experiment import Experiment
 from corebandit.paper.claims import Claim, Finals, judged
-from corebandit.paper.figure import Figure, Size
+from corebandit.paper.figure import LINCORE, Figure, Size
 from corebandit.policies import LinCORe, LinPHE, LinTS, LinUCB
 from corebandit.problems import LinearBandit
 from corebandit.recipe import AnyPolicy
@@ -20,7 +20,6 @@ CLASSES = {
     "Beta linear bandit": LinearBandit(rewards="beta"),
     "Gaussian linear bandit": LinearBandit(rewards="gaussian"),
 }
-LINCORE = {4.0: "LinCORe", 2.0: "LinCORe (warm-up 2)"}
 TUNED = ("LinTS (tuned)", "LinPHE (tuned)")
 GRID = [step / 10 for step in range(1, 21)]
 SEARCH_SEED = 1_000_003  # added to the seed: problems that the figure never shows
@@ -62,7 +61,7 @@ def _tuned(problem: LinearBandit, label: str, searched: Result | None) -> AnyPol
 
 
 def experiments(size: Size, searched: Result | None) -> list[Experiment]:
-    """Return one experiment for each class of rewards."""
+    """Return one experiment for each class of rewards; before any search the rivals keep their defaults."""
     return [
         Experiment(
             problem,

@@ -9,7 +9,7 @@ from itertools import product
 
 from corebandit.experiment import Experiment
 from corebandit.paper.claims import Claim, Finals, Finding, above, below, judged
-from corebandit.paper.figure import Figure, Size
+from corebandit.paper.figure import LINCORE, Figure, Size
 from corebandit.policies import LinCORe, LinPHE, LinTS
 from corebandit.problems import LinearBandit
 from corebandit.recipe import AnyPolicy
@@ -20,7 +20,6 @@ from corebandit.sweeps import sweep
 NAME, MAP = "figure3", "figure3-heat-map"
 EASY, HARD = LinearBandit(rewards="gaussian", sigma=0.2), LinearBandit(rewards="gaussian", sigma=1.0)
 CLASSES = {"Easy problem: noise 0.2": EASY, "Hard problem: noise 1": HARD}
-LINCORE = {4.0: "LinCORe", 2.0: "LinCORe (warm-up 2)"}
 FOR_EASY: dict[str, AnyPolicy] = {
     "LinTS for easy": LinTS(sigma=0.2),
     "LinPHE for easy": LinPHE(a=0.2, pseudo="gaussian"),

@@ -58,12 +58,15 @@ class Growth(NamedTuple):
     series: str
     sizes: list[float]
     regret: list[FloatArray]  # of each size, (runs,)
+    left_out: list[float]  # sizes at which nearly all is warm-up, so that nothing can be fitted
 
     def exponent(self, logarithmic: bool = False) -> Interval:
         """Return the exponent of regret in the size, or in its logarithm; NaN if there are too few sizes."""
         if len(self.sizes) < 2:
             return Interval(math.nan, math.nan, math.nan)
-        return growth_exponent([math.log(size) if logarithmic else size for size in self.sizes], self.regret)
+        sizes = [math.log(size) if logarithmic else size for size in self.sizes]
+        # Other d and K are other problems; other horizons are the same ones, played longer.
+        return growth_exponent(sizes, self.regret, paired=self.title == AGAINST_N)
 
     @property
     def fewest_runs(self) -> int:
@@ -80,14 +83,16 @@ def growths(result: Result) -> list[Growth]:
             continue
         for label, point in experiment["points"].items():
             growth = found.setdefault(
-                (experiment["title"], point["series"]), Growth(experiment["title"], point["series"], [], [])
+                (experiment["title"], point["series"]), Growth(experiment["title"], point["series"], [], [], [])
             )
             curve = curves[experiment["label"], label]
             warm_up = curve.regret[:, curve.rounds.searchsorted(experiment["also_at"][0])]
             beyond = curve.regret[:, -1] - warm_up
-            if resampled_means(beyond).min() > 0.0:  # a run that is all warm-up, or nearly, has nothing to fit
+            if resampled_means(beyond).min() > 0.0:
                 growth.sizes.extend(point["at"].values())
                 growth.regret.append(beyond)
+            else:
+                growth.left_out.extend(point["at"].values())
     return list(found.values())
 
 

@@ -22,7 +22,7 @@ from corebandit.recipe import Policy
 from corebandit.state import FloatArray
 from corebandit.stream import Stream
 from corebandit.validate import check_count, check_number
-from corebandit.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log
+from corebandit.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
 
 
 @allocating_nothing
@@ -102,7 +102,7 @@ class CORe(Policy):
 
     def warm_up_rounds(self, n_arms: int, horizon: int) -> int:
         """Return how many rounds the warm-up lasts."""
-        return int(max(n_arms, rounds_per_log(self.z, self.warm_up) * known_log(horizon) + 1.0))
+        return whole_warm_up(n_arms, horizon, self.z, self.warm_up)
 
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> COReState:
         """Return a state that has seen nothing."""

@@ -9,6 +9,9 @@ rewards: any a > 0 will do. Bernoulli(1/2) pseudo-rewards are made for rewards i
 with the same features at once, so a round costs the same throughout with fixed features, and ever more with changing
 ones. N(1/2, sigma^2) ones suit any real rewards whose noise is about sigma; their sum is normal, drawn from d normals.
 
+Rows without names are told apart by their place in a decision, so the first reward at each place brings ceil(a) pseudo-
+rewards: with many such rows, prefer a whole number a.
+
 Where we differ: the paper has a whole number a for every observation and the ridge (a + 1) lam, which is this with
 a ridge of that size; its authors' code has the ceil(a N) of each arm, and tries every arm first. Here, as in LinCORe,
 rows that point out of everything seen so far are tried first, so the first d choices span R^d where the offered rows

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.recipe import REAL_LINE, Problem
+from corebandit.recipe import REAL_LINE, Problem, offers_features
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Given(Problem):
 
     def __post_init__(self) -> None:
         """Validate."""
-        own = ("n_features", "offer") if self.has_features else ("best_mean",)
+        own = ("n_features", "offer") if offers_features(self.instance) else ("best_mean",)
         members = ("n_arms", "pull", "mean", *own)
         missing = [name for name in members if not hasattr(self.instance, name)]
         if missing or not isinstance(self.instance, tuple):
@@ -35,11 +35,6 @@ class Given(Problem):
     def draw(self, rng: Any) -> Any:
         """Return the instance itself."""
         return self.instance
-
-    @property
-    def has_features(self) -> bool:
-        """Tell whether every round offers features to choose by."""
-        return hasattr(self.instance, "offer")
 
     @property
     def support(self) -> tuple[float, float]:

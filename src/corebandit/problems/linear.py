@@ -1,5 +1,6 @@
 """Linear bandits: the mean reward is x' theta. Features stay the same, or are new in every round."""
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from corebandit.words import Words
 REWARDS = {"bernoulli": BERNOULLI, "beta": BETA, "gaussian": GAUSSIAN}
 LEAST_BETA_MEAN = 1e-6  # a beta law has no mean of 0 or 1
 THETA_LENGTH = 0.5
+MOST_IN_LABEL = 20
 ROUNDING = 1e-12  # how far outside [0, 1] sums may put a mean that is 0 or 1: 0.3 - 3 * 0.1 < 0
 
 
@@ -104,11 +106,6 @@ class LinearProblem(Problem):
         """Return arms with these features `(n_arms, d)` and this theta `(d,)` that pay such rewards."""
         spread = self.v if self.rewards == "beta" else self.sigma
         return LinearArms(features, theta, REWARDS[self.rewards], float(spread), is_contextual)
-
-    @property
-    def has_features(self) -> bool:
-        """Tell whether every round offers features to choose by."""
-        return True
 
     @property
     def support(self) -> tuple[float, float]:
@@ -223,6 +220,15 @@ class FixedLinear(LinearProblem):
             )
         object.__setattr__(self, "features", tuple(map(tuple, features.tolist())))
         object.__setattr__(self, "theta", tuple(theta.tolist()))
+
+    @property
+    def label(self) -> str:
+        """Return the whole problem if it is small, else its size and a digest of its numbers."""
+        if len(self.features) * len(self.theta) <= MOST_IN_LABEL:
+            return super().label
+        numbers = hashlib.sha256(repr((self.features, self.theta)).encode()).hexdigest()[:8]
+        rest = f", rewards={self.rewards!r}, sigma={self.sigma:g}, v={self.v:g}"
+        return f"{self.name}({len(self.features)} x {len(self.theta)}, {numbers}{rest})"
 
     def draw(self, rng: Stream | None) -> LinearArms:
         """Return the arms; nothing about them is random."""

@@ -6,6 +6,7 @@ Only matplotlib's figure objects are used, never pyplot, so drawing leaves no tr
 import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,8 +60,10 @@ def shared_legend(figure: Figure, handles: Sequence[Artist], labels: Sequence[st
     """Put a legend below all panels, in as many columns as fit."""
     widths = [0.25 + 0.12 * handle_length + 0.075 * max(map(len, label.split("\n"))) for label in labels]
     for columns in range(len(labels), 0, -1):
-        rows = math.ceil(len(labels) / columns)
-        if sum(max(widths[first : first + rows]) for first in range(0, len(labels), rows)) <= figure.get_figwidth():
+        # Matplotlib gives the first columns one label more where they cannot all have the same number.
+        rows, n_longer = divmod(len(labels), columns)
+        ends = np.cumsum([rows + 1] * n_longer + [rows] * (columns - n_longer)).tolist()
+        if sum(max(widths[first:end]) for first, end in pairwise([0, *ends])) <= figure.get_figwidth():
             break
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, handlelength=handle_length)
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from polars import DataFrame
 
+FEWEST_RUNS = 10  # the bootstrap of fewer is narrower than it should be
+TOO_FEW = "too few runs"
 UNKNOWN = "\N{EN DASH}"
 _MOST_DECIMALS = 9
 
@@ -247,7 +249,7 @@ def differences(frame: "DataFrame") -> list[DifferenceSection]:
                 policy=record["policy"],
                 difference=difference(record["mean"], record["ci_low"], record["ci_high"]),
                 interval=interval(record["ci_low"], record["ci_high"]),
-                reading=reading(record["ci_low"], record["ci_high"]),
+                reading=reading(record["ci_low"], record["ci_high"]) if record["runs"] >= FEWEST_RUNS else TOO_FEW,
                 share_better=percentage(record["share_better"]),
             )
             for record in records
