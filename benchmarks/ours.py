@@ -8,7 +8,7 @@ import numpy as np
 from corebandit import BernoulliBandit, Given, Problem
 from corebandit.compiled import allocating_nothing
 from corebandit.play import play_arms, play_features
-from corebandit.recipe import AnyPolicy
+from corebandit.recipe import AnyPolicy, offers_features
 from corebandit.state import FloatArray
 from corebandit.stream import Stream, stream, streams
 from measure import CpuSeconds, cpu_seconds
@@ -55,7 +55,7 @@ class Simulation:
         n_arms = self.problem.n_arms
         state = policy.start_on(self.problem, horizon, horizon)
         rng, rewards = stream(run, "policy"), streams(n_arms, run, "rewards")
-        if problem.has_features:
+        if offers_features(self.problem):
             play, features = play_features.prepared(state, self.problem), np.empty((n_arms, self.problem.n_features))
             self._play = partial(play, state, self.problem, rng, stream(run, "contexts"), rewards, features)
         else:

@@ -47,7 +47,7 @@ def make_frames(
                 rows["curves"].append({**where, "title": title, "round": checkpoint * horizon // CHECKPOINTS, **curve})
             if baseline in policies and policy != baseline:
                 gap = regret - policies[baseline]
-                spread = {"mean": gap, "ci_low": gap - 30, "ci_high": gap + 30, "share_better": 0.25}
+                spread = {"runs": 50, "mean": gap, "ci_low": gap - 30, "ci_high": gap + 30, "share_better": 0.25}
                 rows["differences"].append({**where, "baseline": baseline, **spread})
     return Frames(**{name: pl.DataFrame(part) for name, part in rows.items()})
 

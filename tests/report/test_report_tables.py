@@ -222,3 +222,9 @@ def test_parameters_may_stand_beside_the_name_or_below_it():
     assert tables.parameters({"name": "CORe", "alpha": 0.6, "z": 0.5}) == "alpha = 0.6, z = 0.5"
     assert tables.parameters({"name": "CORe", "parameters": {"alpha": 0.6}}) == "alpha = 0.6"
     assert tables.parameters({"name": "UCB1", "parameters": {}}) == ""
+
+
+def test_a_handful_of_runs_shows_nothing(frames):
+    few = frames.differences.with_columns(runs=pl.lit(9))
+    readings = {row.reading for section in tables.differences(few) for row in section.rows}
+    assert readings == {"too few runs"}
