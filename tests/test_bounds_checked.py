@@ -11,7 +11,9 @@ TESTS = Path(__file__).parent
 def test_no_index_is_out_of_bounds():
     names = ("checks", "pool", "history", "linear", "groups")  # the checks play every policy, alone and by an agent
     files = [str(TESTS / f"test_{name}.py") for name in names]
-    command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-m", "not heavy", *files]
+    # Of the checks only those of our own policies: what users get wrong is compiled afresh each time.
+    chosen = "not test_checks or test_every"
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-m", "not heavy", "-k", chosen, *files]
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1"}
     done = subprocess.run(command, cwd=TESTS.parent, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]

@@ -72,21 +72,21 @@ class Desk:
         """Return a state that has seen nothing."""
         raise NotImplementedError
 
-    def compile(self, state: Any, rng: Stream) -> None:
-        """Compile for states such as this one, which is used up."""
+    def compile(self, state: Any, n_arms: int, rng: Stream) -> None:
+        """Compile for states such as this one of `n_arms` arms, which is used up."""
         raise NotImplementedError
 
-    def prepare(self, state: Any) -> None:
-        """Compile for states such as this one, which is used up."""
+    def prepare(self, state: Any, n_arms: int) -> None:
+        """Have machine code for states such as this one, which is used up."""
         self._compiled = machine_type(state)
-        self.compile(state, stream(0))
+        self.compile(state, n_arms, stream(0))
 
     def set_state(self, state: Any, n_arms: int, capacity: int) -> None:
         """Go on with this state, which has room for so much."""
         self.state, self.n_arms, self.capacity = state, n_arms, capacity
         self.scores = np.zeros(n_arms)
         if state is not None and machine_type(state) != self._compiled:
-            self.prepare(self.fresh_state(n_arms, capacity))
+            self.prepare(self.fresh_state(n_arms, capacity), n_arms)
 
     def make_room(self, n_arms: int, capacity: int) -> None:
         """Move what was learnt to a state with more room."""
@@ -131,9 +131,9 @@ class ArmDesk(Desk):
         self.policy, self.options = policy, options
         self.set_state(self.fresh_state(self.n_arms, self.capacity), self.n_arms, self.capacity)
 
-    def compile(self, state: Any, rng: Stream) -> None:
-        """Compile for states such as this one, which is used up."""
-        self._select = select.compiled_for(state, rng, np.zeros(self.n_arms), np.arange(self.n_arms))
+    def compile(self, state: Any, n_arms: int, rng: Stream) -> None:
+        """Compile for states such as this one of `n_arms` arms, which is used up."""
+        self._select = select.compiled_for(state, rng, np.zeros(n_arms), np.arange(n_arms))
         self._learn = learn.compiled_for(state, rng, 0, tame_reward(self.policy))
 
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
@@ -172,12 +172,12 @@ class FeatureDesk(Desk):
         self.policy, self.options = policy, options
         self.set_state(None, self.n_arms, self.capacity)
         # Compile now and not in the first decision: sizes, not known yet, are no part of machine code.
-        self.prepare(policy.start(2, N_FEATURES, horizon, self.capacity))
+        self.prepare(policy.start(2, N_FEATURES, horizon, self.capacity), n_arms=2)
 
-    def compile(self, state: Any, rng: Stream) -> None:
-        """Compile for states such as this one, which is used up."""
-        rows = np.ones((1, self.n_features or N_FEATURES))
-        self._select = select_row.compiled_for(state, rng, rows, np.zeros(1), np.arange(1))
+    def compile(self, state: Any, n_arms: int, rng: Stream) -> None:
+        """Compile for states such as this one of `n_arms` arms, which is used up."""
+        rows = np.ones((n_arms, self.n_features or N_FEATURES))
+        self._select = select_row.compiled_for(state, rng, rows, np.zeros(n_arms), np.arange(n_arms))
         self._learn = learn_row.compiled_for(state, rng, 0, rows[0], tame_reward(self.policy))
 
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
