@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from corebandit.cli import commands
+from corebandit.cli.clicks import clicks
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -18,6 +19,7 @@ app = typer.Typer(
 )
 for command in (commands.reproduce, commands.compare, commands.tune, commands.run):
     app.command()(command)
+app.add_typer(clicks, name="clicks")
 
 
 class Catalogue(StrEnum):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def reproduce(
     figures: Annotated[
-        list[str] | None, typer.Argument(help="Which: figure1, figure2, figure3, theory.", show_default="all")
+        list[str] | None, typer.Argument(help="Which: figure1, figure2, figure3, figure4, theory.", show_default="all")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs: a first look in a minute or two.")] = False,
     runs: Runs = None,
@@ -25,6 +25,13 @@ def reproduce(
     jobs: Jobs = None,
     out: Annotated[Path, out("results/paper")] = Path("results/paper"),
     sampler: SamplerOption = None,
+    click_models: Annotated[
+        Path | None,
+        typer.Option(help="JSON file of click models for figure4.", show_default="60 made-up queries"),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Click model of figure4: CM, DCM, PBM, UBM, DBN, SDBN, CCM.", show_default="CM")
+    ] = None,
     fresh: Fresh = False,
 ) -> None:
     """Reproduce the paper's figures and judge its claims.
@@ -42,7 +49,14 @@ def reproduce(
         for name in figures or ():
             if name not in FIGURES:
                 raise unknown("figure", name, FIGURES)
-        changes = given(runs=runs, horizon=horizon, seed=seed, sampler=sampler.value if sampler else None)
+        changes = given(
+            runs=runs,
+            horizon=horizon,
+            seed=seed,
+            sampler=sampler.value if sampler else None,
+            click_models=str(click_models) if click_models else None,
+            click_model=model,
+        )
         sizes = {
             FIGURES[name]: dataclasses.replace(
                 FIGURES[name].quick_size if quick else FIGURES[name].paper_size, **changes

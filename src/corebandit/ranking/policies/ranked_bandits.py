@@ -1,0 +1,101 @@
+r"""Ranked bandits (Radlinski, Kleinberg and Joachims, 2008).
+
+    at each position its own bandit picks an item:   reward = 1 if its pick is shown there and clicked, else 0
+
+An item that a position above has picked already is replaced by one drawn at random from those not shown, and the pick
+is paid 0. Nothing is assumed of how users click; under position k the bandit learns which item is clicked by users whom
+the items above have not satisfied.
+
+A state remembers the picks of its last ranking only. If clicks come late, items that were shown count as picked.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from corebandit.choose import best_items
+from corebandit.compiled import inlined
+from corebandit.policies import UCB1
+from corebandit.ranking.policies.adapter import arm_policy
+from corebandit.recipe import Policy, RankingPolicy
+from corebandit.state import FloatArray, IntArray
+from corebandit.stream import Stream
+
+DEFAULT = UCB1()
+
+
+@inlined
+def is_among(item: int, ranking: IntArray, n_ranked: int) -> bool:
+    """Tell whether the item is among the first of the ranking."""
+    position = 0
+    while position < n_ranked and ranking[position] != item:
+        position += 1
+    return position < n_ranked
+
+
+@inlined
+def draw_unused(n_items: int, ranking: IntArray, n_ranked: int, rng: Stream) -> int:
+    """Draw an item that is not among the first of the ranking."""
+    skip, item = rng.integers(n_items - n_ranked), 0
+    while skip > 0 or is_among(item, ranking, n_ranked):
+        if not is_among(item, ranking, n_ranked):
+            skip -= 1
+        item += 1
+    return item
+
+
+class RankedBanditsState(NamedTuple):
+    """What the bandits have learnt, and what they picked last."""
+
+    bandits: tuple[Any, ...]  # one state for each position
+    picks: IntArray  # (n_positions,)
+    shown: IntArray  # (n_positions,) what was shown for them
+    scores: FloatArray  # (n_items,) room for what a bandit says
+
+    def rank(self, rng: Stream, ranking: IntArray) -> None:
+        """Fill `ranking` with each bandit's pick, or a random item in place of one that is there already."""
+        n_items, n_picks = self.scores.size, self.picks.size
+        for position in range(n_picks):
+            self.bandits[position].score(rng, self.scores)
+            best_items(self.scores, rng, self.picks[position : position + 1])
+            item = self.picks[position]
+            if is_among(item, ranking, position):
+                item = draw_unused(n_items, ranking, position, rng)
+            ranking[position] = self.shown[position] = item
+        for position in range(n_picks, ranking.size):
+            ranking[position] = draw_unused(n_items, ranking, position, rng)
+
+    def learn(self, ranking: IntArray, clicks: IntArray, rng: Stream) -> None:
+        """Pay each bandit for its pick."""
+        for position in range(ranking.size):
+            item = ranking[position]
+            pick = self.picks[position] if item == self.shown[position] else item
+            self.bandits[position].update(pick, float(clicks[position]) if pick == item else 0.0, rng)
+
+
+@dataclass(frozen=True)
+class RankedBandits(RankingPolicy):
+    """Let a bandit of its own choose at each position; `policy` is any policy for arms.
+
+    >>> RankedBandits().label
+    'RankedBandits'
+    >>> RankedBandits("CORe").label
+    'RankedBandits(policy=CORe)'
+    """
+
+    policy: Policy = DEFAULT
+
+    def __post_init__(self) -> None:
+        """Find the policy if only its name or description is given."""
+        object.__setattr__(self, "policy", arm_policy(self.policy))
+
+    def start(self, n_items: int, n_positions: int, horizon: int | None, capacity: int) -> RankedBanditsState:
+        """Return a state that has seen nothing."""
+        rounds = -(-capacity // n_positions)
+        return RankedBanditsState(
+            bandits=tuple(self.policy.start(n_items, horizon, rounds) for _ in range(n_positions)),
+            picks=np.zeros(n_positions, np.int64),
+            shown=np.zeros(n_positions, np.int64),
+            scores=np.zeros(n_items),
+        )

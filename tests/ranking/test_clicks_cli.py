@@ -1,0 +1,198 @@
+import gzip
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from corebandit.cli import app
+from corebandit.ranking import CM, DCM, read_models, write_models
+from corebandit.ranking.readers import read_log
+
+ATTRACTION = {"apple": (0.6, 0.3, 0.1), "pear": (0.2, 0.5, 0.05)}
+PAGE = "apple\ta,b,c : b;apple\ta,b,c :;apple\tc,b,a : c;pear\td,e,f : f , f , else;"
+
+
+def clicks(*arguments, code=0):
+    result = CliRunner().invoke(app, ["clicks", *map(str, arguments)])
+    assert result.exit_code == code, result.output + result.stderr
+    return result
+
+
+@pytest.fixture
+def models(tmp_path):
+    path = tmp_path / "truth.json"
+    write_models(path, {query: {"CM": CM(values)} for query, values in ATTRACTION.items()})
+    return path
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log.txt"
+    path.write_text(PAGE)
+    return path
+
+
+def test_what_was_simulated_is_fitted_and_found_again(models, tmp_path):
+    said = clicks("simulate", models, "--sessions", 20_000, "--seed", 5, "--out", tmp_path / "train.parquet").stdout
+    assert "20,000 sessions of 2 queries" in said
+    clicks("simulate", models, "--sessions", 2_000, "--seed", 6, "--out", tmp_path / "test.csv.gz")
+    arguments = ["--model", "CM,PBM", "--test", tmp_path / "test.csv.gz", "--iterations", 3, "--tolerance", 0]
+    result = clicks("fit", tmp_path / "train.parquet", *arguments, "--out", tmp_path / "models.json.gz")
+
+    table = {line.split()[0]: line.split()[1:] for line in result.stdout.splitlines() if re.match(r" *[A-Z]+ ", line)}
+    assert set(table) == {"CM", "PBM"}
+    for name, row in table.items():
+        train, test = np.array(row[:3], float), np.array(row[3:6], float)
+        assert np.abs(train - test).max() < 0.05, f"{name} is as good on users like those it was fitted to"
+        assert -0.7 < train[0] < 0
+        assert (train[1:] > 1).all()
+        assert (train[1:] < 2).all()
+    assert float(table["CM"][0]) > float(table["PBM"][0]), "these are users of the cascade model"
+    assert table["CM"][6:] == ["counted"]
+    assert table["PBM"][6:] == ["no,", "3", "iterations"]
+
+    told = [
+        float(number.replace(",", "")) for number in re.findall(r"PBM iteration \d: log-likelihood (.*)", result.stderr)
+    ]
+    assert len(told) == 4
+    assert told[-1] > told[0]
+
+    shown = most_frequent_pages(tmp_path / "train.parquet")
+    for query, found in read_models(tmp_path / "models.json.gz").items():
+        assert set(found) == {"CM", "PBM"}
+        true = np.array(ATTRACTION[query])[shown[query]]
+        assert np.abs(np.array(found["CM"].attraction) - true).max() < 0.02
+
+
+def most_frequent_pages(path):
+    """Return for each query the order of documents that most sessions show."""
+    pages = pl.read_parquet(path).group_by("session").agg(pl.col("query").first(), pl.col("document").sort_by("rank"))
+    counted = pages.group_by("query", "document").agg(pl.len(), pl.col("session").min())
+    best = counted.sort("len", "session", descending=[True, False]).unique("query", keep="first", maintain_order=True)
+    return dict(best.select("query", "document").rows())
+
+
+def test_the_models_are_those_of_the_page_shown_most(log, tmp_path):
+    out = tmp_path / "models.json"
+    clicks("fit", log, "--model", "CM", "--out", out)
+    stored = json.loads(out.read_text())
+    # apple shows a, b, c most; a was skipped twice, b clicked once of twice, c clicked once of twice
+    assert list(stored) == ["apple", "pear"]
+    assert stored["apple"]["CM"]["attraction"] == pytest.approx([1 / 4, 2 / 4, 2 / 4])
+    clicks("fit", log, "--model", "CM", "--queries", 1, "--out", out)
+    assert list(json.loads(out.read_text())) == ["apple"]
+
+
+def test_a_log_is_described(log):
+    log.write_text(PAGE + "nonsense;\nplum\ta,b :;")
+    said = re.sub(r" +", " ", clicks("describe", log).stdout)
+    for fact in (
+        "sessions 4\n",
+        "queries 2\n",
+        "documents 6\n",
+        "positions 3\n",
+        "clicks per session 0.750\n",
+        "sessions without clicks 25.0%\n",
+        "clicks beside the page, ignored 1\n",
+        "bad lines 2\n",
+        " line 1: a record must be query, tab, documents, colon, clicked documents, not 'nonsense'\n",
+        " line 2: the page has 2 documents, and most others have 3\n",
+        "\n 1 0.2500 ",
+        "\n 3 0.2500 ",
+    ):
+        assert fact in said
+
+
+def test_a_log_without_any_click_is_described(log):
+    log.write_text("apple\ta,b,c :;")
+    assert "100.0%" in clicks("describe", log).stdout
+
+
+def test_fit_tells_of_bad_lines(log, tmp_path):
+    log.write_text(PAGE + "nonsense;")
+    result = clicks("fit", log, "--model", "CM", "--out", tmp_path / "models.json")
+    assert "4 sessions" in result.stderr
+    assert "bad lines: 1, the first is line 1: a record must be" in result.stderr
+
+
+def test_the_model_to_simulate_must_be_clear(tmp_path):
+    path = tmp_path / "two.json"
+    write_models(path, {"q": {"CM": CM([0.5, 0.1]), "DCM": DCM([0.5, 0.1], [0.0, 0.0])}, "r": {"CM": CM([0.2, 0.3])}})
+    out = tmp_path / "log.csv"
+    simulate = ["simulate", path, "--sessions", 100, "--out", out]
+    assert "--model must say which click model of" in clicks(*simulate, code=2).stderr
+    assert "has no click model 'DCM' of query r, only CM" in clicks(*simulate, "--model", "DCM", code=2).stderr
+    assert not out.exists()
+    clicks(*simulate, "--model", "CM")
+    assert read_log(out).n_sessions == 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "missing.txt", "--out", "m.json"], "missing.txt must be a click log, and does not exist"),
+        (["fit", "log.txt", "--model", "CMM", "--out", "m.json"], "unknown click model 'CMM': did you mean 'CM'?"),
+        (["fit", "log.txt", "--model", ",", "--out", "m.json"], "--model must name at least one click model"),
+        (["fit", "log.txt", "--out", "m.txt"], "--out must be a .json or .json.gz file, not m.txt"),
+        (["fit", "log.txt", "--out", "nowhere/m.json"], "there is no folder nowhere"),
+        (["fit", "log.txt", "--queries", "0", "--out", "m.json"], "--queries must be a whole number of at least 1"),
+        (["fit", "log.txt", "--iterations", "0", "--out", "m.json"], "iterations must be a whole number"),
+        (["fit", "log.txt", "--test", "missing.txt", "--out", "m.json"], "missing.txt must be a click log"),
+        (["fit", "log.txt", "--format", "xml", "--out", "m.json"], "format must be 'yandex' or"),
+        (["fit", "log.txt", "--format", "yandex", "--out", "m.json"], "no good result page; line 1"),
+        (["describe", "missing.txt"], "missing.txt must be a click log, and does not exist"),
+        (["simulate", "missing.json", "--out", "l.csv"], "missing.json"),
+        (["simulate", "log.txt", "--out", "l.csv"], "log.txt must be a JSON file of click models"),
+        (["simulate", "truth.json", "--sessions", "0", "--out", "l.csv"], "--sessions must be a whole number"),
+        (["simulate", "truth.json", "--seed", "-1", "--out", "l.csv"], "--seed must be a whole number"),
+        (["simulate", "truth.json", "--out", "l.txt"], "l.txt must end in .parquet, .csv or .csv.gz"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_nothing_is_written(arguments, message, log, models, monkeypatch):
+    monkeypatch.chdir(log.parent)
+    before = set(log.parent.iterdir())
+    lines = clicks(*arguments, code=2).stderr.splitlines()
+    assert message in lines[-1]
+    assert lines[-1].startswith("Error: ")
+    assert set(log.parent.iterdir()) == before
+
+
+def test_a_file_that_was_there_stays_when_fitting_fails(log, tmp_path):
+    out = tmp_path / "models.json"
+    out.write_text("mine")
+    log.write_bytes(gzip.compress(PAGE.encode() * 100)[:50])
+    clicks("fit", log, "--out", out, code=2)
+    assert out.read_text() == "mine"
+
+
+def test_every_command_has_an_example():
+    for command in ("fit", "simulate", "describe"):
+        assert f"corebandit clicks {command}" in clicks(command, "--help").stdout
+
+
+DATA = Path(os.environ.get("COREBANDIT_DATA", "nowhere"))
+
+
+@pytest.mark.skipif(
+    not all((DATA / folder).is_dir() for folder in ("yandex_wscd", "click_models")),
+    reason="COREBANDIT_DATA names no folder with yandex_wscd and click_models, which are not shipped",
+)
+def test_the_published_data_goes_through_all_commands(tmp_path):
+    train, test = (DATA / "yandex_wscd" / f"{name}Sample.txt.gz" for name in ("train", "test"))
+    printed = clicks("fit", train, "--model", "CM,SDBN", "--test", test, "--out", tmp_path / "m.json").stdout
+    assert "SDBN" in printed
+    stored = read_models(tmp_path / "m.json")
+    assert len(stored) == 20
+    assert all(model.n_documents == 10 for of_query in stored.values() for model in of_query.values())
+    published = DATA / "click_models" / "yandex60.json.gz"
+    clicks("simulate", published, "--model", "CM", "--sessions", 20_000, "--out", tmp_path / "log.parquet")
+    clicks("fit", tmp_path / "log.parquet", "--model", "CM", "--out", tmp_path / "again.json")
+    assert "60" in clicks("describe", tmp_path / "log.parquet").stdout
+    truth = read_models(published)
+    found = np.mean([model["CM"].attraction for model in read_models(tmp_path / "again.json").values()])
+    assert found == pytest.approx(np.mean([truth[query]["CM"].attraction for query in truth]), abs=0.01)
