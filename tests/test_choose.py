@@ -1,6 +1,8 @@
 """From scores to a decision."""
 
 import math
+from collections import Counter
+from itertools import permutations
 from typing import Any
 
 import numba
@@ -9,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from corebandit.choose import best_arm
+from corebandit.choose import best_arm, best_items
 from corebandit.stream import Stream, stream
 
 IntArray = NDArray[np.int64]
@@ -110,3 +112,90 @@ def test_python_and_compiled_code_choose_alike() -> None:
 def test_a_score_that_is_not_a_number_is_refused(scores: list[float]) -> None:
     with pytest.raises(ValueError, match="NaN"):
         best_arm(np.array(scores), np.arange(len(scores)), stream(3, "nan"))
+
+
+def ranked(scores: list[float], n_places: int, seed: int = 1) -> list[int]:
+    ranking = np.full(n_places, -1)
+    best_items(np.array(scores), stream(seed, "rank"), ranking)
+    return ranking.tolist()
+
+
+@numba.njit
+def rank_often(scores: NDArray[np.float64], rng: Stream, rankings: IntArray) -> None:
+    for index in range(rankings.shape[0]):
+        best_items(scores, rng, rankings[index])
+
+
+def possible_rankings(scores: list[float], n_places: int) -> set[tuple[int, ...]]:
+    """Return all rankings that show the highest scores in decreasing order."""
+    highest = sorted(scores, reverse=True)[:n_places]
+    tuples = permutations(range(len(scores)), n_places)
+    return {items for items in tuples if [scores[item] for item in items] == highest}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("scores", "n_places", "n_possible"),
+    [
+        ([1.0, 1.0, 1.0, 0.0], 2, 6),
+        ([0.5, 2.0, 0.5, 0.0, 0.5], 3, 6),
+        ([1.0, 1.0, 2.0, 2.0, 0.0, 1.0], 4, 12),
+        ([3.0, 1.0, 3.0, 1.0, 3.0], 4, 12),
+        ([0.0] * 4, 4, 24),
+        ([0.0] * 5, 2, 20),
+        ([INF, 1.0, INF, -INF, 1.0], 5, 4),
+        ([-INF] * 3, 1, 3),
+    ],
+)
+def test_all_rankings_of_tied_items_are_equally_likely(scores: list[float], n_places: int, n_possible: int) -> None:
+    rankings = np.full((120_000, n_places), -1)
+    rank_often(np.array(scores), stream(5, "rankings"), rankings)
+    counts = Counter(map(tuple, rankings.tolist()))
+    assert set(counts) == possible_rankings(scores, n_places)
+    assert len(counts) == n_possible
+    assert stats.chisquare(list(counts.values())).pvalue > 1e-6
+
+
+def test_items_without_ties_are_ranked_by_their_scores_and_use_no_randomness() -> None:
+    rng, shuffled = stream(2, "ties"), np.random.default_rng(3)
+    before = rng.words.copy()
+    for n_places in range(1, 9):
+        scores = shuffled.permutation(np.linspace(-1.0, 1.0, 8))
+        ranking = np.full(n_places, -1)
+        best_items(scores, rng, ranking)
+        np.testing.assert_array_equal(ranking, np.argsort(-scores)[:n_places])
+    assert ranked([0.2, INF, -INF, 0.3], 4) == [1, 3, 0, 2]
+    np.testing.assert_array_equal(rng.words, before)
+
+
+def test_a_tie_below_the_last_place_uses_no_randomness() -> None:
+    rng = stream(2, "ties")
+    before = rng.words.copy()
+    best_items(np.array([1.0, 3.0, 1.0, 2.0]), rng, np.zeros(2, np.int64))
+    np.testing.assert_array_equal(rng.words, before)
+
+
+def test_python_and_compiled_code_rank_alike() -> None:
+    scores, rankings = np.array([1.0, 1.0, 0.0, 1.0, 0.0]), np.full((200, 4), -1)
+    rank_often(scores, stream(6, "alike"), rankings)
+    rng = stream(6, "alike")
+    for expected in rankings:
+        ranking = np.full(4, -1)
+        best_items(scores, rng, ranking)
+        np.testing.assert_array_equal(ranking, expected)
+
+
+def test_a_single_place_is_filled_as_an_arm_is_chosen() -> None:
+    scores, rng, twin = np.array([1.0, 1.0, 0.0, 1.0]), stream(7, "one"), stream(7, "one")
+    for _ in range(100):
+        ranking = np.full(1, -1)
+        best_items(scores, rng, ranking)
+        assert ranking[0] == best_arm(scores, np.arange(4), twin)
+
+
+def test_items_scored_nan_or_missing_are_refused() -> None:
+    for scores in ([1.0, math.nan], [math.nan, 1.0], [2.0, 1.0, math.nan]):
+        with pytest.raises(ValueError, match="NaN"):
+            ranked(scores, 1)
+    with pytest.raises(ValueError, match="fewer items than places"):
+        ranked([1.0, 2.0], 3)

@@ -13,7 +13,8 @@ from corebandit.cli import app
 from corebandit.policies import all_policies
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TOLD_IN_ORDER = ROOT / "docs" / "ranking.md"  # where commands use what the Python before them wrote
+PAGES = [ROOT / "README.md", *sorted(set((ROOT / "docs").glob("*.md")) - {TOLD_IN_ORDER})]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
@@ -27,6 +28,21 @@ def test_the_python_on_a_page_runs(page, tmp_path, monkeypatch):
     namespace = {"__name__": "page"}
     for block in blocks(page, "python"):
         exec(compile(block, str(page), "exec"), namespace)
+
+
+def test_a_page_told_in_order_runs_from_top_to_bottom(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "page"}
+    pattern = r"^```(python|console)\n(.*?)^```"
+    for language, block in re.findall(pattern, TOLD_IN_ORDER.read_text(), re.MULTILINE | re.DOTALL):
+        if language == "python":
+            exec(compile(block, str(TOLD_IN_ORDER), "exec"), namespace)
+            continue
+        for line in block.splitlines():
+            arguments = shlex.split(line.partition("corebandit ")[2])
+            small = ["--runs", "2", "--horizon", "100"] if arguments[0] == "reproduce" else []
+            result = CliRunner().invoke(app, [*arguments, *small])
+            assert result.exit_code == 0, result.output
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
@@ -68,6 +84,8 @@ def test_every_command_is_documented():
     guide = (ROOT / "docs" / "guide.md").read_text()
     for command in app.registered_commands:
         assert f"`corebandit {command.name or command.callback.__name__}`" in guide
+    for group in app.registered_groups:
+        assert f"`corebandit {group.name}`" in guide
 
 
 def policies_table():

@@ -312,7 +312,7 @@ def test_noise_has_the_covariance_of_the_rows_whatever_they_span(beginning):
 
 
 def check_span(span: Span, rank: int) -> None:
-    assert span.rank[0] == rank
+    assert span.n_spanned[0] == rank
     d = span.part.size
     np.testing.assert_allclose(span.complement @ span.complement.T, np.eye(d), rtol=0, atol=1e-14)
     assert span.is_whole() == (rank == d)
@@ -328,12 +328,12 @@ def test_the_span_grows_with_the_rank_of_the_rows(seed):
     span = new_span(6)
     for index, x in enumerate(rows):
         unit = rows[: index + 1] / np.maximum(np.linalg.norm(rows[: index + 1], axis=1, keepdims=True), 1e-300)
-        before, is_new = int(span.rank[0]), bool(span.is_new(x))
+        before, is_new = int(span.n_spanned[0]), bool(span.is_new(x))
         span.add(x)
-        assert is_new == (span.rank[0] > before)
+        assert is_new == (span.n_spanned[0] > before)
         check_span(span, int(np.linalg.matrix_rank(unit, tol=1e-9)))
         assert not span.is_new(x)
-        outside = span.complement[: 6 - span.rank[0]] @ unit.T
+        outside = span.complement[: 6 - span.n_spanned[0]] @ unit.T
         np.testing.assert_allclose(outside, 0.0, atol=1e-11)
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         CheckFailed as CheckFailed,
         check_policy as check_policy,
         check_problem as check_problem,
+        check_ranking_policy as check_ranking_policy,
     )
     from corebandit.compiled import allocating_nothing as allocating_nothing
     from corebandit.experiment import Experiment as Experiment
@@ -52,22 +53,34 @@ if TYPE_CHECKING:
         MixedBandit as MixedBandit,
         Uniform as Uniform,
     )
+    from corebandit.ranking.policies import (
+        PBMUCB as PBMUCB,
+        BatchRank as BatchRank,
+        CascadeKLUCB as CascadeKLUCB,
+        CascadeUCB1 as CascadeUCB1,
+        Ranked as Ranked,
+        RankedBandits as RankedBandits,
+        TopRank as TopRank,
+    )
+    from corebandit.ranking.problems import RankingBandit as RankingBandit, YandexLike as YandexLike
+    from corebandit.ranking_agent import RankingAgent as RankingAgent
     from corebandit.recipe import (
         AnyPolicy as AnyPolicy,
         FeaturePolicy as FeaturePolicy,
         Policy as Policy,
         Problem as Problem,
+        RankingPolicy as RankingPolicy,
     )
     from corebandit.result import Result as Result
     from corebandit.runner import run as run
     from corebandit.stream import Stream as Stream
     from corebandit.sweeps import sweep as sweep
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _HOME = {
     "agent": ("Agent", "Decision"),
-    "checks": ("CheckFailed", "check_policy", "check_problem"),
+    "checks": ("CheckFailed", "check_policy", "check_problem", "check_ranking_policy"),
     "compiled": ("allocating_nothing",),
     "experiment": ("Experiment",),
     "policies": (
@@ -107,7 +120,18 @@ _HOME = {
         "ContextualBandit",
         "FixedLinear",
     ),
-    "recipe": ("Policy", "FeaturePolicy", "AnyPolicy", "Problem"),
+    "ranking.policies": (
+        "Ranked",
+        "CascadeKLUCB",
+        "CascadeUCB1",
+        "TopRank",
+        "BatchRank",
+        "RankedBandits",
+        "PBMUCB",
+    ),
+    "ranking.problems": ("RankingBandit", "YandexLike"),
+    "ranking_agent": ("RankingAgent",),
+    "recipe": ("Policy", "FeaturePolicy", "RankingPolicy", "AnyPolicy", "Problem"),
     "result": ("Result",),
     "runner": ("run",),
     "stream": ("Stream",),

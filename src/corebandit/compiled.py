@@ -161,11 +161,17 @@ def expose_methods(cls: type) -> None:
                 _expose(name)
 
 
+def is_method_name(name: str) -> bool:
+    """Tell whether compiled code takes `name` for a method, on whatever named tuple: a field so called is hidden."""
+    return name in _exposed
+
+
 def tuple_classes(value: Any) -> set[type]:
     """Collect the classes of all named tuples in `value`, which may be one and may hold more."""
     if not isinstance(value, tuple):
         return set()
-    return {type(value)}.union(*(tuple_classes(field) for field in value))
+    own = {type(value)} if hasattr(value, "_fields") else set()
+    return own.union(*(tuple_classes(field) for field in value))
 
 
 def machine_type(value: Any) -> Any:

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from corebandit.problems.given import Given
-from corebandit.recipe import AnyPolicy, FeaturePolicy, Problem, offers_features
+from corebandit.recipe import (
+    AnyPolicy,
+    FeaturePolicy,
+    Policy,
+    Problem,
+    RankingPolicy,
+    offers_features,
+    shows_rankings,
+)
 from corebandit.state import IntArray
 from corebandit.stream import stream
 from corebandit.validate import check_choice, check_count
@@ -44,7 +52,8 @@ class Experiment:
     horizon, runs, seed
         Rounds in a run; runs of each policy; where all randomness starts.
     regret
-        "expected": best mean minus mean of the chosen arm; "realised": best mean minus reward, noisier.
+        "expected": best mean minus mean of the chosen arm; "realised": best mean minus reward, noisier. The reward of
+        a ranking is the number of clicks.
     name, title
         What the experiment is called in results, and above its panel in a figure.
     also_at
@@ -91,6 +100,7 @@ class Experiment:
         check_choice("regret", regret, REGRETS)
         instance = problem.draw(stream(0))
         for policy in labelled.values():
+            check_rankings_fit(policy, problem, instance)
             check_features_fit(policy, problem, instance)
             check_rewards_fit(policy, problem)
             policy.start_on(instance, horizon, 2)  # a policy that cannot start under these settings says so now
@@ -167,11 +177,25 @@ def check_features_fit(policy: AnyPolicy, problem: Problem, instance: Any) -> No
         )
 
 
-def _warn_of_endless_warm_up(policy: AnyPolicy, problem: Any, horizon: int) -> None:
+def check_rankings_fit(policy: AnyPolicy, problem: Problem, instance: Any) -> None:
+    """Raise a ValueError if the problem shows rankings and the policy does not rank, or the other way round."""
+    if shows_rankings(instance) and not isinstance(policy, RankingPolicy):
+        hint = f"say Ranked({policy.label})" if isinstance(policy, Policy) else "choose a policy that does"
+        raise ValueError(f"{policy.label} does not rank, but {problem.label} shows rankings: {hint}")
+    if isinstance(policy, RankingPolicy) and not shows_rankings(instance):
+        raise ValueError(
+            f"{policy.label} ranks items, but {problem.label} shows no rankings: choose a problem that does, such as "
+            "ranking, or a policy for arms, such as CORe"
+        )
+
+
+def _warn_of_endless_warm_up(policy: Any, problem: Any, horizon: int) -> None:
     if not hasattr(policy, "warm_up_rounds"):
         return
-    size = problem.n_features if isinstance(policy, FeaturePolicy) else problem.n_arms
-    n_rounds = policy.warm_up_rounds(size, horizon)
+    sizes: tuple[int, ...] = (problem.n_features,) if isinstance(policy, FeaturePolicy) else ()
+    if isinstance(policy, RankingPolicy):
+        sizes = problem.n_items, problem.n_positions
+    n_rounds = policy.warm_up_rounds(*(sizes or (problem.n_arms,)), horizon)
     if n_rounds >= horizon:
         warnings.warn(
             f"{policy.label} spends all {horizon} rounds on its warm-up, which would take {n_rounds}: "

@@ -214,13 +214,13 @@ class Span(NamedTuple):
     costs less the more is spanned, O(d) for a row where features are redundant and one dimension is never reached.
     """
 
-    complement: FloatArray  # (d, d) orthonormal rows, the first d - rank of them span the complement
-    rank: IntArray  # (1,)
+    complement: FloatArray  # (d, d) orthonormal rows, the first d - n_spanned of them span the complement
+    n_spanned: IntArray  # (1,)
     part: FloatArray  # (d,) scratch: coordinates of a row in the complement
 
     def is_whole(self) -> bool:
         """Tell whether the rows seen so far span everything."""
-        return bool(self.rank[0] == self.part.size)
+        return bool(self.n_spanned[0] == self.part.size)
 
     def is_new(self, x: FloatArray) -> bool:
         """Tell whether `x` points out of what the rows so far span; leave its direction out there in `part`."""
@@ -232,7 +232,7 @@ class Span(NamedTuple):
         length, outside = 0.0, 0.0
         for j in range(x.size):
             length += (x[j] / largest) * (x[j] / largest)
-        n_left = x.size - self.rank[0]
+        n_left = x.size - self.n_spanned[0]
         for k in range(n_left):
             self.part[k] = 0.0
             for j in range(x.size):
@@ -249,7 +249,7 @@ class Span(NamedTuple):
         if self.is_whole() or not self.is_new(x):
             return
         # Reflect the complement's basis so that its last row is the new direction, and give that row up.
-        last = x.size - self.rank[0] - 1
+        last = x.size - self.n_spanned[0] - 1
         self.part[last] += 1.0 if self.part[last] >= 0.0 else -1.0
         scale = 2.0 / _squared_beginning(self.part, last + 1)
         for j in range(x.size):
@@ -258,7 +258,7 @@ class Span(NamedTuple):
                 along += self.part[k] * self.complement[k, j]
             for k in range(last + 1):
                 self.complement[k, j] -= scale * self.part[k] * along
-        self.rank[0] += 1
+        self.n_spanned[0] += 1
 
     def favours_new(self, features: FloatArray, counts: FloatArray, scores: FloatArray) -> bool:
         """Let rows that point out of what was seen, if there are any, win by the fewest choices; tell if there are."""

@@ -17,22 +17,23 @@ MOST_ROWS = 100_000  # a policy may keep something for each
 class Named:
     """Arms with names, any hashables."""
 
-    def __init__(self, arms: Iterable[Hashable]) -> None:
+    def __init__(self, arms: Iterable[Hashable], noun: str = "arm") -> None:
+        self.noun = noun  # what errors call an option
         if isinstance(arms, str):
-            raise ValueError(f"arms must be a list of options, not the string {arms!r}")
+            raise ValueError(f"{noun}s must be a list of options, not the string {arms!r}")
         try:
             self.names = list(arms)
         except TypeError as error:
-            raise ValueError(f"arms must be a list of options, not {arms!r}") from error
+            raise ValueError(f"{noun}s must be a list of options, not {arms!r}") from error
         try:
             self._index = {arm: index for index, arm in enumerate(self.names)}
         except TypeError as error:
-            raise ValueError(f"arms must be hashable, such as strings, numbers or tuples: {error}") from error
+            raise ValueError(f"{noun}s must be hashable, such as strings, numbers or tuples: {error}") from error
         if not self.names:
-            raise ValueError("arms must hold at least one option, not none")
+            raise ValueError(f"{noun}s must hold at least one option, not none")
         if len(self._index) < len(self.names):
             twice = next(arm for arm in self.names if self.names.count(arm) > 1)
-            raise ValueError(f"arms must all be different, but {twice!r} is there twice")
+            raise ValueError(f"{noun}s must all be different, but {twice!r} is there twice")
         self.retire([])
 
     def retire(self, indices: Iterable[int]) -> None:
@@ -62,7 +63,7 @@ class Named:
             return self._index[arm]
         except (KeyError, TypeError):
             known = ", ".join(repr(known) for known in self.names[:10]) + (", ..." if len(self.names) > 10 else "")
-            raise ValueError(f"arm must be one of {known}, not {arm!r}") from None
+            raise ValueError(f"{self.noun} must be one of {known}, not {arm!r}") from None
 
     def knows(self, arm: Hashable) -> bool:
         """Tell whether there is, or was, an arm of this name."""

@@ -1,7 +1,7 @@
 """Recipes: frozen parameters with a name, what experiments, files, saved agents and legends speak of.
 
-A recipe is a frozen dataclass that validates in its constructor and does nothing else. `Policy`, `FeaturePolicy` and
-`Problem` add the one method that starts the work.
+A recipe is a frozen dataclass that validates in its constructor and does nothing else. `Policy`, `FeaturePolicy`,
+`RankingPolicy` and `Problem` add the one method that starts the work.
 """
 
 import math
@@ -116,13 +116,37 @@ class FeaturePolicy(AnyPolicy):
 
 
 @dataclass(frozen=True)
+class RankingPolicy(AnyPolicy):
+    """A way to rank items for users who click; `start` makes the state that learns.
+
+    `start(n_items, n_positions, horizon, capacity)` returns a `NamedTuple` with the methods `rank(rng, ranking)`, which
+    fills `ranking` with different items, best first, and `learn(ranking, clicks, rng)`, where `ranking`
+    `(n_positions,)` is what was shown and `clicks` `(n_positions,)` holds 1 for each item that was clicked, else 0.
+    `ranking` in `rank` is `(n_positions,)` too, or longer, up to `(n_items,)`, if some items are off offer and will be
+    left out. `horizon` counts rounds, `capacity` observations: `n_positions` for each round.
+    """
+
+    items_may_change: ClassVar[bool] = True  # whether items can be added and retired while it learns
+
+    def start(self, n_items: int, n_positions: int, horizon: int | None, capacity: int) -> Any:
+        """Return a state that has seen nothing."""
+        raise NotImplementedError(f"{self.name} has no start(n_items, n_positions, horizon, capacity)")
+
+    def start_on(self, problem: Any, horizon: int | None, capacity: int) -> Any:
+        """Return a state that has seen nothing, for an instance of a problem."""
+        return self.start(problem.n_items, problem.n_positions, horizon, capacity)
+
+
+@dataclass(frozen=True)
 class Problem(Recipe):
     """Something that pays rewards; `draw` makes one instance of it.
 
     `draw(rng)` returns a `NamedTuple` with the methods `pull(arm, rng)`, `mean(arm)` and `best_mean()` and the property
     `n_arms`. One that offers features has the properties `n_arms` and `n_features` and the methods `offer(round, rng,
     features)`, which fills `features` `(n_arms, n_features)` for the coming round and returns whether they are new,
-    `pull(arm, x, rng)` and `mean(arm, x)`.
+    `pull(arm, x, rng)` and `mean(arm, x)`. One that shows rankings has the properties `n_items` and `n_positions` and
+    the methods `draw_user(rng, chance)`, which fills `chance` `(2, n_items)` for the coming round, `click(ranking,
+    chance, clicks)`, which fills `clicks` `(n_positions,)`, `value(ranking)` and `best_value()`.
     """
 
     def draw(self, rng: Any) -> Any:
@@ -138,3 +162,8 @@ class Problem(Recipe):
 def offers_features(instance: Any) -> bool:
     """Tell whether an instance of a problem offers features to choose by."""
     return hasattr(instance, "offer")
+
+
+def shows_rankings(instance: Any) -> bool:
+    """Tell whether an instance of a problem shows rankings to users who click."""
+    return hasattr(instance, "draw_user")

@@ -10,7 +10,7 @@ import os
 import threading
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
@@ -22,9 +22,9 @@ import polars as pl
 
 from corebandit.compiled import fingerprint, is_ours, tuple_classes
 from corebandit.experiment import Experiment, digest
-from corebandit.play import play_arms, play_features
+from corebandit.play import play_arms, play_features, play_rankings
 from corebandit.progress import progress_bar
-from corebandit.recipe import AnyPolicy, offers_features
+from corebandit.recipe import AnyPolicy, offers_features, shows_rankings
 from corebandit.result import CPU_SECONDS, Result, Runs
 from corebandit.stream import stream, streams
 from corebandit.validate import check_count
@@ -104,21 +104,30 @@ def play_chunk(chunk: Chunk, stop: threading.Event) -> Runs:
         if stop.is_set():
             raise Stopped
         problem = experiment.problem.draw(stream(seed, problem_id, run, "instance"))
-        state = chunk.policy.start_on(problem, experiment.horizon, experiment.horizon)
-        rng = stream(seed, problem_id, run, "policy")
-        rewards = streams(problem.n_arms, seed, problem_id, run, "rewards")
-        if offers_features(problem):
-            contexts = stream(seed, problem_id, run, "contexts")
-            features = np.empty((problem.n_arms, problem.n_features))
-            play = partial(play_features.prepared(state, problem), state, problem, rng, contexts, rewards, features)
-        else:
-            play = partial(play_arms.prepared(state, problem), state, problem, rng, rewards)
+        play = _prepared(chunk, problem, (seed, problem_id, run))
         if index == 0:  # no rounds at all: compiles, so that the clock does not see it
             play(np.zeros(1, np.int64), is_realised, regret[index])
         started = time.thread_time()
         play(rounds, is_realised, regret[index])
         cpu_seconds += time.thread_time() - started
     return Runs(regret, cpu_seconds)
+
+
+def _prepared(chunk: Chunk, problem: Any, identity: tuple[int, str, int]) -> Callable[..., None]:
+    """Return the compiled loop for an instance and a new state: it takes the rounds, the kind of regret and room."""
+    horizon = chunk.experiment.horizon
+    rng = stream(*identity, "policy")
+    if shows_rankings(problem):
+        state = chunk.policy.start_on(problem, horizon, horizon * problem.n_positions)
+        chance, ranking = np.empty((2, problem.n_items)), np.zeros(problem.n_positions, np.int64)
+        play = play_rankings.prepared(state, problem)
+        return partial(play, state, problem, rng, stream(*identity, "users"), chance, ranking)
+    state = chunk.policy.start_on(problem, horizon, horizon)
+    rewards = streams(problem.n_arms, *identity, "rewards")
+    if offers_features(problem):
+        contexts, features = stream(*identity, "contexts"), np.empty((problem.n_arms, problem.n_features))
+        return partial(play_features.prepared(state, problem), state, problem, rng, contexts, rewards, features)
+    return partial(play_arms.prepared(state, problem), state, problem, rng, rewards)
 
 
 class Store:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from corebandit.policies import all_policies
+from corebandit.ranking.policies import ranking_policies
 from corebandit.recipe import AnyPolicy
 
 FORMAT = 2
@@ -50,7 +51,7 @@ def policy_from_json(description: dict[str, Any], given: AnyPolicy | None) -> An
         raise ValueError(f"the saved policy must be a table with a name, not {description!r}")
     name = description["name"]
     parameters = {key: value for key, value in description.items() if key != "name"}
-    known = all_policies()
+    known: dict[str, type[AnyPolicy]] = {**all_policies(), **ranking_policies()}
     if name not in known:
         raise ValueError(
             f"the saved policy {name!r} is not part of corebandit: load(path, policy={name}(...)) needs it"

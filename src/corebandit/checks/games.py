@@ -6,6 +6,7 @@ kinds must pass are written once, for either. Every way of playing returns the t
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from corebandit.checks.sentences import SEED, require
 from corebandit.choose import best_arm
 from corebandit.play import play_arms, play_features
 from corebandit.problems import BernoulliBandit, BetaBandit, ContextualBandit, GaussianBandit, LinearBandit
-from corebandit.recipe import FeaturePolicy, Policy, Problem
+from corebandit.recipe import AnyPolicy, FeaturePolicy, Policy, Problem
 from corebandit.state import FloatArray
 from corebandit.stream import Stream, stream, streams
 
@@ -57,6 +58,14 @@ class ArmGame:
     def ask(self, agent: Agent, seed: int) -> Any:
         """Let the agent decide; `seed` is for what is offered."""
         return agent.ask()
+
+    def answer(self, agent: Agent, decision: Any) -> None:
+        """Tell the agent a reward that the policy is made for."""
+        agent.tell(decision, fair_reward(self.policy))
+
+    def load(self, path: Path) -> Agent:
+        """Return the agent that was saved."""
+        return Agent.load(path, self.policy)
 
     def observe(self, agent: Agent, reward: Any) -> None:
         """Show the agent a reward."""
@@ -121,6 +130,14 @@ class FeatureGame:
         """Let the agent decide; `seed` is for what is offered."""
         return agent.ask(some_rows(len(agent.arms), seed))
 
+    def answer(self, agent: Agent, decision: Any) -> None:
+        """Tell the agent a reward that the policy is made for."""
+        agent.tell(decision, fair_reward(self.policy))
+
+    def load(self, path: Path) -> Agent:
+        """Return the agent that was saved."""
+        return Agent.load(path, self.policy)
+
     def observe(self, agent: Agent, reward: Any) -> None:
         """Show the agent a reward."""
         agent.observe(0, reward, np.ones(N_FEATURES))
@@ -167,6 +184,12 @@ class FeatureGame:
 
 
 Game = ArmGame | FeatureGame
+
+
+def fair_reward(policy: AnyPolicy) -> float:
+    """Return a reward that the policy is made for."""
+    low, high = policy.reward_range
+    return min(max(low, 0.5), high)
 
 
 def some_rows(n_rows: int, seed: int) -> FloatArray:

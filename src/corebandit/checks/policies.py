@@ -1,4 +1,4 @@
-"""What every policy must keep to, whether it chooses among arms or by features."""
+"""What every policy must keep to, whether it chooses among arms, or by features, or ranks."""
 
 import inspect
 import math
@@ -9,17 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.agent import Agent
 from corebandit.checks.by_features import FEATURE_CHECKS
-from corebandit.checks.games import N_ARMS, N_ROUNDS, ArmGame, FeatureGame, Game
+from corebandit.checks.games import N_ARMS, N_ROUNDS, ArmGame, FeatureGame, Game, fair_reward
+from corebandit.checks.rankings import RANKING_CHECKS, RankingGame
 from corebandit.checks.sentences import SEED, CheckFailed, require, require_json
 from corebandit.choose import best_arm
-from corebandit.compiled import machine_type
-from corebandit.recipe import AnyPolicy, FeaturePolicy, Policy
+from corebandit.compiled import is_method_name, machine_type
+from corebandit.recipe import AnyPolicy, FeaturePolicy, Policy, RankingPolicy
 from corebandit.state import arrays_of
 from corebandit.stream import Stream, stream
 
 N_INTERPRETED = 120
+
+AnyGame = ArmGame | FeatureGame | RankingGame
 
 
 def check_policy(policy: AnyPolicy, horizon: int | None = N_ROUNDS) -> None:
@@ -28,6 +30,9 @@ def check_policy(policy: AnyPolicy, horizon: int | None = N_ROUNDS) -> None:
     >>> from corebandit.policies import CORe
     >>> check_policy(CORe())
     """
+    if isinstance(policy, RankingPolicy):
+        check_ranking_policy(policy, horizon)
+        return
     if not isinstance(policy, Policy | FeaturePolicy):
         raise CheckFailed(f"{policy!r}: a policy must be a frozen dataclass that derives from Policy or FeaturePolicy")
     check_recipe(policy)
@@ -52,14 +57,33 @@ def check_policy(policy: AnyPolicy, horizon: int | None = N_ROUNDS) -> None:
     check_refusals(game)
 
 
+def check_ranking_policy(policy: RankingPolicy, horizon: int | None = N_ROUNDS) -> None:
+    """Check that a ranking policy keeps the contract; raise `CheckFailed` with a sentence if it does not.
+
+    >>> from corebandit.ranking.policies import TopRank
+    >>> check_ranking_policy(TopRank())
+    """
+    if not isinstance(policy, RankingPolicy):
+        raise CheckFailed(f"{policy!r}: a ranking policy must be a frozen dataclass that derives from RankingPolicy")
+    check_recipe(policy)
+    game = RankingGame(policy, horizon)
+    for check in (check_state, check_interpreted, check_compiled, check_agent, check_saving, *RANKING_CHECKS):
+        check(game)
+
+
 def check_recipe(policy: AnyPolicy) -> None:
-    """Check that the policy can be rebuilt from its description."""
+    """Check that the policy can be rebuilt from its description, and so can a policy that is one of its parameters."""
     again = require_json(policy, policy.name, "parameters")
-    rebuilt = type(policy)(**{key: value for key, value in again.items() if key != "name"})
+    parameters = {key: value for key, value in again.items() if key != "name"}
+    for key in parameters:
+        if isinstance(inner := getattr(policy, key), AnyPolicy):
+            check_recipe(inner)
+            parameters[key] = inner
+    rebuilt = type(policy)(**parameters)
     require(rebuilt == policy, policy.name, f"rebuilt from its description {again} it is another: {rebuilt}")
 
 
-def check_state(game: Game) -> None:
+def check_state(game: AnyGame) -> None:
     """Check that a state is a named tuple, all its own, with the two methods."""
     name, state, other = game.policy.name, game.state(N_ROUNDS), game.state(N_ROUNDS)
     require(isinstance(state, tuple) and hasattr(state, "_fields"), name, "start must return a NamedTuple")
@@ -69,6 +93,8 @@ def check_state(game: Game) -> None:
         found = list(inspect.signature(function).parameters)[1:] if function else []
         wanted = f"{method} must take ({', '.join(arguments)}), not ({', '.join(found)})"
         require(len(found) == len(arguments), name, wanted)
+    hidden = [field for field in state._fields if is_method_name(field)]
+    require(not hidden, name, f"fields must not be called like methods, which hide them when compiled: {hidden}")
     shared = any(np.shares_memory(a, b) for a in arrays_of(state) for b in arrays_of(other))
     require(not shared, name, "two states share an array; start must make new ones")
     contiguous = all(array.flags.c_contiguous for array in arrays_of(state))
@@ -77,40 +103,41 @@ def check_state(game: Game) -> None:
     require(machine_type(game.smallest_state()) == machine_type(state), name, kinds)
 
 
-def check_interpreted(game: Game) -> None:
+def check_interpreted(game: AnyGame) -> None:
     """Check that plain Python and compiled code choose the same."""
     same = np.allclose(game.play_interpreted(N_INTERPRETED), game.play_compiled(N_INTERPRETED), atol=1e-9)
     require(same, game.policy.name, "compiled and as plain Python it chooses differently")
 
 
-def check_compiled(game: Game) -> None:
+def check_compiled(game: AnyGame) -> None:
     """Check that the same seed gives the same choices."""
     same = np.array_equal(game.play_compiled(N_ROUNDS), game.play_compiled(N_ROUNDS))
     require(same, game.policy.name, "with the same seed it chooses differently")
 
 
-def check_agent(game: Game) -> None:
+def check_agent(game: AnyGame) -> None:
     """Check that one decision at a time, with buffers that grow, gives the choices of a simulation."""
-    same = np.allclose(game.play_agent(game.agent(), N_ROUNDS), game.play_compiled(N_ROUNDS), atol=1e-9)
+    agent: Any = game.agent()
+    same = np.allclose(game.play_agent(agent, N_ROUNDS), game.play_compiled(N_ROUNDS), atol=1e-9)
     require(same, game.policy.name, "one decision at a time it chooses otherwise than in a simulation")
 
 
-def check_saving(game: Game) -> None:
+def check_saving(game: AnyGame) -> None:
     """Check that an agent saved in the middle, with decisions waiting, continues bit for bit."""
-    agent = game.agent()
+    agent: Any = game.agent()
     game.play_agent(agent, N_ROUNDS // 2)
     waiting = [game.ask(agent, seed) for seed in range(3)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agent.json"
         agent.save(path)
-        twin = Agent.load(path, game.policy)
+        twin = game.load(path)
     kept, loaded = (_continued(game, each, waiting) for each in (agent, twin))
     require(np.array_equal(kept, loaded), game.policy.name, "saved and loaded again it chooses differently")
 
 
-def _continued(game: Game, agent: Agent, waiting: list[Any]) -> Any:
+def _continued(game: Any, agent: Any, waiting: list[Any]) -> Any:
     for decision in waiting:
-        agent.tell(decision, fair_reward(game.policy))
+        game.answer(agent, decision)
     return game.play_agent(agent, N_ROUNDS // 2)
 
 
@@ -170,9 +197,3 @@ def check_refusals(game: Game) -> None:
                 require(unchanged, name, f"the refused reward {reward!r} changed its state")
             else:
                 raise CheckFailed(f"{name}: the reward {reward!r} was accepted")
-
-
-def fair_reward(policy: AnyPolicy) -> float:
-    """Return a reward that the policy is made for."""
-    low, high = policy.reward_range
-    return min(max(low, 0.5), high)

@@ -10,11 +10,11 @@ import numpy as np
 from corebandit.checks.sentences import SEED, CheckFailed, require, require_json
 from corebandit.features import check_finite
 from corebandit.problems import Given
-from corebandit.recipe import Problem, offers_features
+from corebandit.recipe import Problem, offers_features, shows_rankings
 from corebandit.state import arrays_of
 from corebandit.stream import Stream, stream
 
-N_OFFERS = 20
+N_OFFERS, N_RANKINGS = 20, 3
 
 
 def check_problem(problem: Any, n_pulls: int = 4000) -> None:
@@ -33,6 +33,9 @@ def check_problem(problem: Any, n_pulls: int = 4000) -> None:
     instance, twin = (problem.draw(stream(SEED, "instance")) for _ in range(2))
     same = all(np.array_equal(a, b) for a, b in zip(arrays_of(instance), arrays_of(twin), strict=True))
     require(same, name, "drawn twice from the same stream it is two different instances")
+    if shows_rankings(instance):
+        check_clicks(name, instance, n_pulls)
+        return
     require(instance.n_arms >= 1, name, f"it must have at least one arm, not {instance.n_arms}")
     if offers_features(instance):
         check_offers(name, instance, twin)
@@ -83,6 +86,31 @@ def check_pay_of_rows(name: str, instance: Any, support: tuple[float, float], n_
             instance.pull(arm, features[arm], stream(SEED, "pulls", arm))
             require(np.array_equal(features, offered), name, "mean or pull changed the features x it was given")
             check_pay(name, arm, partial(instance.pull, arm, features[arm]), means[arm], support, n_pulls)
+
+
+def check_clicks(name: str, instance: Any, n_users: int) -> None:
+    """Check that rankings are clicked as often as they are worth, and that none is worth more than the best."""
+    n_items, n_positions, best = instance.n_items, instance.n_positions, instance.best_value()
+    require(1 <= n_positions <= n_items, name, f"it shows {n_positions} of {n_items} items")
+    chance, shuffle = np.full((2, n_items), math.nan), stream(SEED, "rankings")
+    for index in range(N_RANKINGS):
+        ranking = np.argsort([shuffle.random() for _ in range(n_items)])[:n_positions]
+        shown, value, users = ranking.copy(), instance.value(ranking), stream(SEED, "users", index)
+        require(value <= best + 1e-9, name, f"best_value() is {best}, but {ranking.tolist()} is worth {value}")
+        totals = np.zeros(n_users)
+        for user in range(n_users):
+            clicks = np.full(n_positions, -1)
+            instance.draw_user(users, chance)
+            instance.click(ranking, chance, clicks)
+            require(np.isin(clicks, (0, 1)).all(), name, f"click must fill clicks with 0 and 1, not {clicks.tolist()}")
+            totals[user] = clicks.sum()
+        require(not np.isnan(chance).any(), name, "draw_user must fill all of chance")
+        require(np.array_equal(shown, ranking), name, "click or value changed the ranking it was given")
+        is_close = abs(totals.mean() - value) <= 6.0 * totals.std() / math.sqrt(n_users) + 1e-9
+        sentence = (
+            f"{ranking.tolist()} was clicked {totals.mean():.4g} times on average, but says its value is {value:.4g}"
+        )
+        require(is_close, name, sentence)
 
 
 def check_pay(

@@ -20,6 +20,8 @@ class Size:
     seed: int = 0
     sampler: str = "fast"
     search_runs: int = 0  # runs of each point of a parameter study
+    click_models: str | None = None  # a file of click models for Figure 4; None: made-up queries
+    click_model: str = "CM"  # which of them users click by
 
     @property
     def study_runs(self) -> int:

@@ -1,0 +1,84 @@
+import dataclasses
+
+import pytest
+from made_up import made_up
+
+import corebandit as cb
+from corebandit.paper import FIGURES
+from corebandit.paper.claims import FAILS, HOLDS
+from corebandit.ranking import CM, PBM, write_models
+from corebandit.stream import stream
+
+FIGURE = FIGURES["figure4"]
+EXPERIMENTS = FIGURE.experiments(FIGURE.quick_size, None)
+
+
+def test_the_experiments_are_the_papers():
+    experiments = FIGURE.experiments(FIGURE.paper_size, None)
+    assert len(experiments) == 60
+    for experiment in experiments:
+        assert (experiment.horizon, experiment.runs) == (50_000, 10)
+        instance = experiment.problem.draw(stream(0))
+        assert (instance.n_items, instance.n_positions) == (10, 5)
+    policies = experiments[0].policies
+    assert policies["CORe"] == cb.Ranked(cb.CORe())
+    assert policies["CORe (displayed, warm-up 2)"] == cb.Ranked(cb.CORe(warm_up=2.0), warm_up="displayed")
+    assert policies["CORe 0.4"] == cb.Ranked(cb.CORe(alpha=0.4, z=0.4))
+    assert policies["Ber-PHE"] == cb.Ranked(cb.PHE(a=0.5))
+
+
+def test_what_is_looked_at_follows_the_click_model():
+    cascade, positions = (
+        FIGURE.experiments(dataclasses.replace(FIGURE.quick_size, click_model=name), None)[0] for name in ("CM", "PBM")
+    )
+    assert cascade.policies["Ber-TS"].observes == "last_click"
+    assert positions.policies["Ber-TS"].observes == "all"
+
+
+def test_queries_can_come_from_a_file(tmp_path):
+    attraction = [0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
+    both = {"CM": CM(attraction), "PBM": PBM(attraction, [1.0, 0.8, 0.6, 0.4, 0.2, 0.1])}
+    models = {"7": both, "9": {"CM": CM(attraction)}}
+    write_models(tmp_path / "models.json", models)
+    size = dataclasses.replace(FIGURE.quick_size, click_models=str(tmp_path / "models.json"))
+    assert [experiment.title for experiment in FIGURE.experiments(size, None)] == ["query 7", "query 9"]
+    with pytest.raises(ValueError, match=r"unknown click model of query 9 .* 'PBM'"):
+        FIGURE.experiments(dataclasses.replace(size, click_model="PBM"), None)
+
+
+AS_THE_PAPER_SAYS = {"CORe": 100, "CORe 0.4": 92, "Ber-TS": 90, "Ber-PHE": 150, "CascadeKL-UCB": 180}
+
+
+def verdicts(**changes):
+    regrets = {**AS_THE_PAPER_SAYS, **changes}
+
+    def mean_regret(experiment, label):
+        family = next((name for name in ("CORe 0.4", "CORe") if label.startswith(name)), label)
+        end = regrets.get(family, 500)
+        return {experiment.horizon // 2: end / 2, experiment.horizon: end}
+
+    result = made_up(EXPERIMENTS, mean_regret, runs=2)
+    return {(claim.id, claim.warm_up): claim.verdict for claim in FIGURE.claims(result)}, result
+
+
+def test_all_claims_hold_when_it_is_as_the_paper_says():
+    found, _ = verdicts()
+    assert set(found) == {(f"F4.{letter}", factor) for letter in "abc" for factor in (2.0, 4.0)}
+    assert set(found.values()) == {HOLDS}
+
+
+@pytest.mark.parametrize(
+    ("change", "claim"),
+    [({"Ber-PHE": 95}, "F4.a"), ({"CascadeKL-UCB": 95}, "F4.a"), ({"Ber-TS": 70}, "F4.b"), ({"Ber-TS": 80}, "F4.c")],
+)
+def test_claims_fail_when_it_is_otherwise(change, claim):
+    found, _ = verdicts(**change)
+    assert found[claim, 4.0] == found[claim, 2.0] == FAILS
+
+
+def test_the_picture_shows_two_queries_and_the_average():
+    _, result = verdicts()
+    (drawing,) = FIGURE.drawings(result)
+    titles = [axes.get_title(loc="left") for axes in drawing.figure.axes]
+    assert titles == ["query 1", "query 2", "average over 60 queries"]
+    assert "CORe 100 [100, 100]" in drawing.caption
