@@ -41,7 +41,7 @@ def test_queries_can_come_from_a_file(tmp_path):
     models = {"7": both, "9": {"CM": CM(attraction)}}
     write_models(tmp_path / "models.json", models)
     size = dataclasses.replace(FIGURE.quick_size, click_models=str(tmp_path / "models.json"))
-    assert [experiment.title for experiment in FIGURE.experiments(size, None)] == ["query 7", "query 9"]
+    assert [experiment.problem.model for experiment in FIGURE.experiments(size, None)] == [CM(attraction)] * 2
     with pytest.raises(ValueError, match=r"unknown click model of query 9 .* 'PBM'"):
         FIGURE.experiments(dataclasses.replace(size, click_model="PBM"), None)
 

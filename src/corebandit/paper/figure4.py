@@ -28,21 +28,18 @@ NAME = "figure4"
 CORE = {4.0: "CORe", 2.0: "CORe (warm-up 2)"}
 DISPLAYED = {4.0: "CORe (displayed)", 2.0: "CORe (displayed, warm-up 2)"}
 SMALL = {4.0: "CORe 0.4", 2.0: "CORe 0.4 (warm-up 2)"}
-AVERAGE = "average"
+AVERAGE, BY_QUERY = "average", "By query"
 
 
-def _problems(size: Size) -> dict[str, RankingBandit | YandexLike]:
+def _problems(size: Size) -> list[RankingBandit | YandexLike]:
     """Return a problem for each query: of the file, or made up."""
     if size.click_models is None:
-        return {
-            f"query {query + 1}": YandexLike(query=query, click_model=size.click_model) for query in range(N_QUERIES)
-        }
-    models = read_models(size.click_models)
-    problems: dict[str, RankingBandit | YandexLike] = {}
-    for query, of_query in models.items():
+        return [YandexLike(query=query, click_model=size.click_model) for query in range(N_QUERIES)]
+    problems: list[RankingBandit | YandexLike] = []
+    for query, of_query in read_models(size.click_models).items():
         if size.click_model not in of_query:
             raise unknown(f"click model of query {query} in {size.click_models}", size.click_model, of_query)
-        problems[f"query {query}"] = RankingBandit(of_query[size.click_model])
+        problems.append(RankingBandit(of_query[size.click_model]))
     return problems
 
 
@@ -69,7 +66,7 @@ def _policies(model: ClickModel, sampler: str) -> dict[str, AnyPolicy]:
 def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
     """Return one experiment for each query."""
     found = []
-    for index, (title, problem) in enumerate(_problems(size).items(), start=1):
+    for index, problem in enumerate(_problems(size), start=1):
         policies = _policies(problem.model, size.sampler)
         found.append(
             Experiment(
@@ -79,7 +76,7 @@ def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
                 runs=size.runs,
                 seed=size.seed,
                 name=NAME,
-                title=title,
+                title=BY_QUERY,
                 points={label: Point(label, {"query": index}) for label in policies},
             )
         )
@@ -148,7 +145,8 @@ def drawings(result: Result) -> list[Drawing]:
     by_policy = _by_policy(result)
     parts, averages = [], []
     for policy, curves in by_policy.items():
-        parts += [_panel(policy, curve.title, curve.rounds, curve.regret) for curve in curves[:2]]
+        for query, curve in enumerate(curves[:2], start=1):
+            parts.append(_panel(policy, f"query {query}", curve.rounds, curve.regret))
         means = np.array([curve.regret.mean(axis=0) for curve in curves])
         parts.append(_panel(policy, f"average over {len(curves)} queries", curves[0].rounds, means))
         mean, low, high = mean_interval(means[:, -1])
