@@ -11,7 +11,6 @@ from corebandit.linear import (
     Noise,
     Ridge,
     Span,
-    add_scaled,
     new_noise,
     new_ridge,
     new_span,
@@ -263,11 +262,14 @@ def test_triangles_are_solved_and_multiplied_in_place_too():
 
 def test_predictions_are_products_with_the_rows():
     features, theta = generator(7).normal(size=(2, 9, 5))
-    scores, total = np.empty(9), theta[0].copy()
+    scores = np.empty(9)
     predict(features, theta[0], scores)
     np.testing.assert_allclose(scores, features @ theta[0], rtol=1e-12)
-    add_scaled(total, -2.5, theta[1])
-    np.testing.assert_allclose(total, theta[0] - 2.5 * theta[1], rtol=1e-14)
+    ridge = new_ridge(5, 1.0)
+    ridge.theta[:] = theta[0]
+    ridge.predict_shifted(features, theta[1].copy(), scores)
+    np.testing.assert_allclose(scores, features @ (theta[0] + theta[1]), rtol=1e-12)
+    assert np.array_equal(ridge.theta, theta[0])
 
 
 # Noise ------------------------------------------------------------------------------------------------------------

@@ -116,13 +116,6 @@ def squared_widths(factor: FloatArray, features: FloatArray, solved: FloatArray,
 
 
 @inlined
-def add_scaled(total: FloatArray, scale: float, x: FloatArray) -> None:
-    """Add `scale` times `x` to `total`."""
-    for j in range(x.size):
-        total[j] += scale * x[j]
-
-
-@inlined
 def squared_length(x: FloatArray) -> float:
     """Return x'x."""
     total = 0.0
@@ -153,6 +146,12 @@ class Ridge(NamedTuple):
         solve_lower(self.factor, rhs, rhs)
         solve_upper(self.factor, rhs, rhs)
 
+    def predict_shifted(self, features: FloatArray, shift: FloatArray, scores: FloatArray) -> None:
+        """Fill `scores` with x' (theta + shift) for every row x of `features` `(rows, d)`; `shift` is used up."""
+        for j in range(shift.size):
+            shift[j] += self.theta[j]
+        predict(features, shift, scores)
+
     def log_det_ratio(self, lam: float) -> float:
         """Return ln(det G / lam^d)."""
         total = 0.0
@@ -162,7 +161,7 @@ class Ridge(NamedTuple):
 
 
 def new_ridge(n_features: int, lam: float) -> Ridge:
-    """Return a regression that has seen nothing, with the ridge lam > 0; `lam` 0 is for factors that are not solved."""
+    """Return a regression that has seen nothing, with the ridge lam > 0."""
     return Ridge(
         factor=math.sqrt(lam) * np.eye(n_features),
         target=np.zeros(n_features),

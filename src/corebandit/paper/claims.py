@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from corebandit.report.tables import FEWEST_RUNS
 from corebandit.result import Result
 from corebandit.state import FloatArray
 from corebandit.statistics import Interval, mean_interval, ratio_interval
 
-FEWEST_RUNS = 10
 FEWEST_RUNS_TO_COVER = 30  # a bootstrap interval of fewer is too narrow to be blamed for missing a value
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided at this size"
 

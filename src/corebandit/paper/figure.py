@@ -1,10 +1,13 @@
 """What a figure of the paper is: experiments of a certain size, and claims to judge on their result."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from corebandit.experiment import Experiment
 from corebandit.paper.claims import Claim
+from corebandit.policies import LinCORe
+from corebandit.recipe import AnyPolicy, Problem
 from corebandit.report import Drawing
 from corebandit.result import Result
 
@@ -28,6 +31,10 @@ class Size:
         """Return the runs of each point of a parameter study, never more than runs."""
         return min(self.search_runs, self.runs)
 
+    def experiment(self, problem: Problem, policies: Mapping[str, AnyPolicy], **more: Any) -> Experiment:
+        """Return an experiment of this size; `more` are further arguments of `Experiment`."""
+        return Experiment(problem, policies, **{"horizon": self.horizon, "runs": self.runs, "seed": self.seed, **more})
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -45,3 +52,8 @@ class Figure:
     claims: Callable[[Result], list[Claim]]
     search: Callable[[Size], list[Experiment]] = lambda size: []
     drawings: Callable[[Result], list[Drawing]] = lambda result: []
+
+
+def lincores(size: Size) -> dict[str, AnyPolicy]:
+    """Return LinCORe with both lengths of the warm-up."""
+    return {label: LinCORe(warm_up=factor, sampler=size.sampler) for factor, label in LINCORE.items()}

@@ -41,15 +41,7 @@ def _policies(problem: Problem, sampler: str) -> dict[str, Policy]:
 def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
     """Return one experiment for each class of rewards."""
     return [
-        Experiment(
-            problem,
-            _policies(problem, size.sampler),
-            horizon=size.horizon,
-            runs=size.runs,
-            seed=size.seed,
-            name=NAME,
-            title=title,
-        )
+        size.experiment(problem, _policies(problem, size.sampler), name=NAME, title=title)
         for title, problem in CLASSES.items()
     ]
 

@@ -7,8 +7,8 @@ sigma times the textbook's. LinCORe draws its noise from the normal limit unless
 
 from corebandit.experiment import Experiment
 from corebandit.paper.claims import Claim, Finals, judged
-from corebandit.paper.figure import LINCORE, Figure, Size
-from corebandit.policies import LinCORe, LinPHE, LinTS, LinUCB
+from corebandit.paper.figure import LINCORE, Figure, Size, lincores
+from corebandit.policies import LinPHE, LinTS, LinUCB
 from corebandit.problems import LinearBandit
 from corebandit.recipe import AnyPolicy
 from corebandit.result import Result
@@ -62,22 +62,12 @@ def _tuned(problem: LinearBandit, label: str, searched: Result | None) -> AnyPol
 
 def experiments(size: Size, searched: Result | None) -> list[Experiment]:
     """Return one experiment for each class of rewards; before any search the rivals keep their defaults."""
-    return [
-        Experiment(
-            problem,
-            {
-                **{label: LinCORe(warm_up=factor, sampler=size.sampler) for factor, label in LINCORE.items()},
-                **{label: _tuned(problem, label, searched) for label in TUNED},
-                "LinUCB": LinUCB(scaling="authors"),
-            },
-            horizon=size.horizon,
-            runs=size.runs,
-            seed=size.seed,
-            name=NAME,
-            title=title,
-        )
-        for title, problem in CLASSES.items()
-    ]
+    found = []
+    for title, problem in CLASSES.items():
+        tuned = {label: _tuned(problem, label, searched) for label in TUNED}
+        policies = {**lincores(size), **tuned, "LinUCB": LinUCB(scaling="authors")}
+        found.append(size.experiment(problem, policies, name=NAME, title=title))
+    return found
 
 
 def claims(result: Result) -> list[Claim]:

@@ -9,8 +9,8 @@ from itertools import product
 
 from corebandit.experiment import Experiment
 from corebandit.paper.claims import Claim, Finals, Finding, above, below, judged
-from corebandit.paper.figure import LINCORE, Figure, Size
-from corebandit.policies import LinCORe, LinPHE, LinTS
+from corebandit.paper.figure import LINCORE, Figure, Size, lincores
+from corebandit.policies import LinPHE, LinTS
 from corebandit.problems import LinearBandit
 from corebandit.recipe import AnyPolicy
 from corebandit.result import Result
@@ -37,26 +37,12 @@ BAD = {"under-explores": (0.2, 0.2), "over-explores": (1.4, 0.8)}
 
 def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
     """Return the easy and the hard problem, and the heat map for both lengths of the warm-up."""
-    fixed = [
-        Experiment(
-            problem,
-            {
-                **{label: LinCORe(warm_up=factor, sampler=size.sampler) for factor, label in LINCORE.items()},
-                **FOR_EASY,
-                **FOR_HARD,
-            },
-            horizon=size.horizon,
-            runs=size.runs,
-            seed=size.seed,
-            name=NAME,
-            title=title,
-        )
-        for title, problem in CLASSES.items()
-    ]
+    policies = {**lincores(size), **FOR_EASY, **FOR_HARD}
+    fixed = [size.experiment(problem, policies, name=NAME, title=title) for title, problem in CLASSES.items()]
     maps = [
         sweep(
             HARD,
-            LinCORe(warm_up=factor, sampler=size.sampler),
+            lincore,
             {"alpha": ALPHAS, "z": ZS},
             series=label,
             horizon=size.horizon,
@@ -65,7 +51,7 @@ def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
             name=MAP,
             title="Hard problem",
         )
-        for factor, label in LINCORE.items()
+        for label, lincore in lincores(size).items()
     ]
     return fixed + maps
 

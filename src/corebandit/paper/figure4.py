@@ -69,12 +69,9 @@ def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
     for index, problem in enumerate(_problems(size), start=1):
         policies = _policies(problem.model, size.sampler)
         found.append(
-            Experiment(
+            size.experiment(
                 problem,
                 policies,
-                horizon=size.horizon,
-                runs=size.runs,
-                seed=size.seed,
                 name=NAME,
                 title=BY_QUERY,
                 points={label: Point(label, {"query": index}) for label in policies},

@@ -38,12 +38,10 @@ def growing(size: Size) -> Iterator[Experiment]:
         for factor, series in FACTORS.items():
             policy = LinCORe(warm_up=factor, sampler=size.sampler)
             label = f"LinCORe, {series}, {name} = {value:,}"
-            yield Experiment(
+            yield size.experiment(
                 problem,
                 {label: policy},
                 horizon=horizon,
-                runs=size.runs,
-                seed=size.seed,
                 name=NAME,
                 title=TITLES[name],
                 also_at=[min(policy.warm_up_rounds(problem.n_features, horizon), horizon)],

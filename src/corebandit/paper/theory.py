@@ -40,19 +40,12 @@ def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
 def _pools(size: Size) -> Iterator[Experiment]:
     for title, problem in POOL_PROBLEMS.items():
         family = LinCORe if title in figure2.CLASSES else CORe
-        yield Experiment(
-            problem,
-            {
-                f"{pool} pool, {name}": family(warm_up=factor, sampler="exact", pool=pool)
-                for factor, name in FACTORS.items()
-                for pool in ("mirrored", "plain")
-            },
-            horizon=size.horizon,
-            runs=size.runs,
-            seed=size.seed,
-            name=POOL,
-            title=title,
-        )
+        policies = {
+            f"{pool} pool, {name}": family(warm_up=factor, sampler="exact", pool=pool)
+            for factor, name in FACTORS.items()
+            for pool in ("mirrored", "plain")
+        }
+        yield size.experiment(problem, policies, name=POOL, title=title)
 
 
 # Claims -----------------------------------------------------------------------------------------------------------

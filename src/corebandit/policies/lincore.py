@@ -23,7 +23,7 @@ import numpy as np
 
 from corebandit.compiled import allocating_nothing
 from corebandit.groups import Groups, new_groups
-from corebandit.linear import Noise, Ridge, Span, add_scaled, new_noise, new_ridge, new_span, predict
+from corebandit.linear import Noise, Ridge, Span, new_noise, new_ridge, new_span
 from corebandit.pool import Pool, check_form, new_pool
 from corebandit.recipe import FeaturePolicy
 from corebandit.state import FloatArray
@@ -58,8 +58,7 @@ class LinCOReState(NamedTuple):
             return
         self.perturb(rng, self.perturbed)
         self.ridge.respond(self.perturbed)
-        add_scaled(self.perturbed, 1.0, self.ridge.theta)
-        predict(features, self.perturbed, scores)
+        self.ridge.predict_shifted(features, self.perturbed, scores)
 
     def perturb(self, rng: Stream, total: FloatArray) -> None:
         """Fill `total` `(d,)` with the sum of x_l Z_l."""

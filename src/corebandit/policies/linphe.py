@@ -25,7 +25,7 @@ import numpy as np
 
 from corebandit.compiled import allocating_nothing
 from corebandit.groups import Groups, new_groups
-from corebandit.linear import Noise, Ridge, Span, add_scaled, new_noise, new_ridge, new_span, predict
+from corebandit.linear import Noise, Ridge, Span, new_noise, new_ridge, new_span
 from corebandit.policies.phe import PSEUDO_REWARDS, n_pseudo_rewards
 from corebandit.recipe import REAL_LINE, UNIT_INTERVAL, FeaturePolicy
 from corebandit.state import FloatArray
@@ -53,8 +53,7 @@ class LinPHEState(NamedTuple):
             return
         self.perturb(rng, self.perturbed)
         self.ridge.respond(self.perturbed)
-        add_scaled(self.perturbed, 1.0, self.ridge.theta)
-        predict(features, self.perturbed, scores)
+        self.ridge.predict_shifted(features, self.perturbed, scores)
 
     def perturb(self, rng: Stream, total: FloatArray) -> None:
         """Fill `total` `(d,)` with the sum of x_l (U_l - m_l / 2), what pseudo-rewards add to their means."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled import allocating_nothing
-from corebandit.linear import Ridge, add_scaled, new_ridge, predict, solve_upper
+from corebandit.linear import Ridge, new_ridge, solve_upper
 from corebandit.recipe import FeaturePolicy
 from corebandit.state import FloatArray
 from corebandit.stream import Stream
@@ -36,8 +36,7 @@ class LinTSState(NamedTuple):
         for j in range(self.drawn.size):
             self.drawn[j] = self.sigma * rng.standard_normal()
         solve_upper(self.ridge.factor, self.drawn, self.drawn)
-        add_scaled(self.drawn, 1.0, self.ridge.theta)
-        predict(features, self.drawn, scores)
+        self.ridge.predict_shifted(features, self.drawn, scores)
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""

@@ -23,7 +23,7 @@ from corebandit.report.inline_svg import inline
 from corebandit.report.panels import (
     COLUMNS,
     Styles,
-    legend_of_styles,
+    figure_of_lines,
     log_scale,
     panel_grid,
     set_title,
@@ -48,15 +48,7 @@ _NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 def regret_curves(curves: "DataFrame") -> Figure:
     """Draw mean cumulative regret over the rounds, one panel per problem, from the rows of one figure."""
-    panels, styles = split_panels(curves, "problem"), policy_styles(curves["policy"])
-    with drawing():
-        figure, grid = panel_grid(len(panels), height=3.0)
-        for position, (axes, panel) in enumerate(zip(grid, panels, strict=True)):
-            _draw_curves(axes, panel, styles)
-            if position % COLUMNS:
-                axes.set_ylabel("")
-        legend_of_styles(figure, styles)
-    return figure
+    return figure_of_lines(split_panels(curves, "problem"), policy_styles(curves["policy"]), _draw_curves)
 
 
 def regret_panels(curves: "DataFrame", styles: Styles) -> list[Figure]:

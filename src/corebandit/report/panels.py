@@ -68,6 +68,18 @@ def shared_legend(figure: Figure, handles: Sequence[Artist], labels: Sequence[st
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, handlelength=handle_length)
 
 
+def figure_of_lines(panels: Sequence["DataFrame"], styles: Styles, draw: Callable[..., None]) -> Figure:
+    """Return a figure with one panel for each frame, `draw(axes, panel, styles)`, and a legend of lines below."""
+    with drawing():
+        figure, grid = panel_grid(len(panels), height=3.0)
+        for position, (axes, panel) in enumerate(zip(grid, panels, strict=True)):
+            draw(axes, panel, styles)
+            if position % COLUMNS:
+                axes.set_ylabel("")
+        legend_of_styles(figure, styles)
+    return figure
+
+
 def legend_of_styles(figure: Figure, styles: Styles) -> None:
     """Put a legend of lines below all panels."""
     handles = [styled_line(style) for style in styles.values()]

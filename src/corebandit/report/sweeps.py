@@ -17,7 +17,7 @@ from corebandit.report.panels import (
     COLUMNS,
     FloatArray,
     Styles,
-    legend_of_styles,
+    figure_of_lines,
     log_scale,
     minus,
     panel_grid,
@@ -67,15 +67,7 @@ def series_styles(sweeps: "DataFrame") -> dict[str, LineStyle]:
 
 def sweep_lines(sweeps: "DataFrame") -> Figure:
     """Draw final regret over one parameter, one panel per title and one line per series."""
-    panels, styles = split_panels(one_parameter(sweeps), "title"), series_styles(sweeps)
-    with drawing():
-        figure, grid = panel_grid(len(panels), height=3.0)
-        for position, (axes, panel) in enumerate(zip(grid, panels, strict=True)):
-            _draw_lines(axes, panel, styles)
-            if position % COLUMNS:
-                axes.set_ylabel("")
-        legend_of_styles(figure, styles)
-    return figure
+    return figure_of_lines(split_panels(one_parameter(sweeps), "title"), series_styles(sweeps), _draw_lines)
 
 
 def sweep_panels(sweeps: "DataFrame", styles: Styles) -> list[Figure]:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from corebandit.compiled import allocating_nothing
 from corebandit.ranking.em import Estimate, Stopping, tally
+from corebandit.ranking.feedback import n_examined
 from corebandit.ranking.log import ClickLog
 from corebandit.ranking.models.model import ClickModel, Shapes
 from corebandit.ranking.models.search import best_ranking
@@ -48,8 +49,7 @@ class DependentClickUser(AttractionsAndStops, TopDown):
     def count_session(self, ranking: IntArray, clicks: IntArray, numerators: Any, denominators: Any) -> None:
         """Count one session: documents down to the last click (all if none) were examined, the last click stopped."""
         last = last_click(clicks)
-        n_examined = last + 1 if last >= 0 else ranking.size
-        for rank in range(n_examined):
+        for rank in range(n_examined(clicks)):
             denominators.attraction[ranking[rank]] += 1.0
             if clicks[rank]:
                 numerators.attraction[ranking[rank]] += 1.0
