@@ -24,7 +24,7 @@ import numpy as np
 from numba import extending, types
 
 PACKAGE = Path(__file__).parent
-PRESENTATION = ("cli", "paper", "publish.py", "report")  # the top layers: no number comes from here
+PRESENTATION = ("cli", "paper", "publish.py", "report", "studies")  # the top layers: no number comes from here
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
 
@@ -182,17 +182,20 @@ def machine_type(value: Any) -> Any:
 class EntryPoint:
     """A compiled function that Python calls with policies and problems of any class.
 
-    `entry.prepared(*values)` returns the function to call, `entry.compiled_for(*arguments)` its machine code. Machine
-    code is kept on disk only for classes of this package, whose sources the cache directory knows; a user's class is
-    compiled afresh in every process.
+    `entry.prepared(*values)` returns the function to call, `entry.compiled_for(*arguments)` its machine code,
+    `entry.in_python` the function as it was written. Machine code is kept on disk only for classes of this package,
+    whose sources the cache directory knows; a user's class is compiled afresh in every process.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        self.in_python = function
         self._kept, self._fresh = _compile(function), _compile(function)
         _keep_on_disk(self._kept)
 
-    def prepared(self, *values: Any) -> Callable[..., Any]:
-        """Return the function for arguments such as `values`, ready to compile their methods."""
+    def prepared(self, *values: Any, compiled: bool = True) -> Callable[..., Any]:
+        """Return the function for arguments such as `values`, ready to compile their methods, or as it was written."""
+        if not compiled:
+            return self.in_python
         classes: set[type] = set().union(*(tuple_classes(value) for value in values))
         for cls in classes:
             expose_methods(cls)

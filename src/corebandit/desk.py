@@ -3,7 +3,7 @@
 There is a desk for policies that choose among arms and one for policies that choose by features.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -57,9 +57,10 @@ def learn_row(state: Any, rng: Stream, arm: int, x: FloatArray, reward: float) -
 class Desk:
     """What the two desks share."""
 
+    policy: Any
     state: Any  # None until the number of features is known
     n_features: int | None = None
-    _compiled: Any = None  # the machine type of the states that the machine code is for
+    _prepared: Any = None  # the kind of states that the functions are for
 
     def __init__(self, n_arms: int, horizon: int | None, seed: int) -> None:
         self.n_arms = n_arms  # that the state has room for
@@ -76,16 +77,24 @@ class Desk:
         """Compile for states such as this one of `n_arms` arms, which is used up."""
         raise NotImplementedError
 
+    def function(self, entry: EntryPoint, *arguments: Any) -> Callable[..., Any]:
+        """Return what to call with such arguments, which are used up: machine code, or Python if the policy asks."""
+        return entry.compiled_for(*arguments) if self.policy.runs_compiled else entry.in_python
+
+    def kind(self, state: Any) -> Any:
+        """Return what the functions for a state depend on."""
+        return machine_type(state) if self.policy.runs_compiled else type(state)
+
     def prepare(self, state: Any, n_arms: int) -> None:
-        """Have machine code for states such as this one, which is used up."""
-        self._compiled = machine_type(state)
+        """Have functions for states such as this one, which is used up."""
+        self._prepared = self.kind(state)
         self.compile(state, n_arms, stream(0))
 
     def set_state(self, state: Any, n_arms: int, capacity: int) -> None:
         """Go on with this state, which has room for so much."""
         self.state, self.n_arms, self.capacity = state, n_arms, capacity
         self.scores = np.zeros(n_arms)
-        if state is not None and machine_type(state) != self._compiled:
+        if state is not None and self.kind(state) != self._prepared:
             self.prepare(self.fresh_state(n_arms, capacity), n_arms)
 
     def make_room(self, n_arms: int, capacity: int) -> None:
@@ -133,8 +142,8 @@ class ArmDesk(Desk):
 
     def compile(self, state: Any, n_arms: int, rng: Stream) -> None:
         """Compile for states such as this one of `n_arms` arms, which is used up."""
-        self._select = select.compiled_for(state, rng, np.zeros(n_arms), np.arange(n_arms))
-        self._learn = learn.compiled_for(state, rng, 0, tame_reward(self.policy))
+        self._select = self.function(select, state, rng, np.zeros(n_arms), np.arange(n_arms))
+        self._learn = self.function(learn, state, rng, 0, tame_reward(self.policy))
 
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
         """Return a state that has seen nothing."""
@@ -177,8 +186,8 @@ class FeatureDesk(Desk):
     def compile(self, state: Any, n_arms: int, rng: Stream) -> None:
         """Compile for states such as this one of `n_arms` arms, which is used up."""
         rows = np.ones((n_arms, self.n_features or N_FEATURES))
-        self._select = select_row.compiled_for(state, rng, rows, np.zeros(n_arms), np.arange(n_arms))
-        self._learn = learn_row.compiled_for(state, rng, 0, rows[0], tame_reward(self.policy))
+        self._select = self.function(select_row, state, rng, rows, np.zeros(n_arms), np.arange(n_arms))
+        self._learn = self.function(learn_row, state, rng, 0, rows[0], tame_reward(self.policy))
 
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
         """Return a state that has seen nothing."""

@@ -42,8 +42,8 @@ class RankingDesk(Desk):
     def compile(self, state: Any, n_arms: int, rng: Stream) -> None:
         """Compile for states such as this one of `n_arms` items, which is used up."""
         ranking = np.arange(self.n_positions)
-        self._select = select_ranking.compiled_for(state, rng, ranking, np.arange(n_arms), ranking.copy())
-        self._learn = learn_clicks.compiled_for(state, rng, ranking, np.zeros_like(ranking))
+        self._select = self.function(select_ranking, state, rng, ranking, np.arange(n_arms), ranking.copy())
+        self._learn = self.function(learn_clicks, state, rng, ranking, np.zeros_like(ranking))
 
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
         """Return a state that has seen nothing."""

@@ -66,7 +66,14 @@ def _spelled(value: Any) -> str:
 
 @dataclass(frozen=True)
 class AnyPolicy(Recipe):
-    """A way to choose, whatever it looks at: what experiments and agents take."""
+    """A way to choose, whatever it looks at: what experiments and agents take.
+
+    A policy whose states call what cannot be compiled, such as a model of another library, says `runs_compiled =
+    False`: the same loops then run in plain Python. Such a state may hold that model in a field; what is learnt stays
+    in arrays, which is all that grows, is saved and is loaded.
+    """
+
+    runs_compiled: ClassVar[bool] = True
 
     def start_on(self, problem: Any, horizon: int | None, capacity: int) -> Any:
         """Return a state that has seen nothing, for an instance of a problem."""

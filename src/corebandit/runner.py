@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from corebandit.compiled import fingerprint, is_ours, tuple_classes
+from corebandit.compiled import EntryPoint, fingerprint, is_ours, tuple_classes
 from corebandit.experiment import Experiment, digest
 from corebandit.play import play_arms, play_features, play_rankings
 from corebandit.progress import progress_bar
@@ -29,7 +29,7 @@ from corebandit.result import CPU_SECONDS, Result, Runs
 from corebandit.stream import stream, streams
 from corebandit.validate import check_count
 
-RUNS_PER_CHUNK = 10
+RUNS_PER_CHUNK = 10  # of a compiled policy; one that runs in Python is slow, so its runs are kept one by one
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,26 @@ def _foreign_code(*recipes_and_states: Any) -> str:
 
 def _chunks(experiments: Sequence[Experiment]) -> Iterator[Chunk]:
     for experiment in experiments:
-        for label in experiment.policies:
-            for first in range(0, experiment.runs, RUNS_PER_CHUNK):
-                yield Chunk(experiment, label, first, min(first + RUNS_PER_CHUNK, experiment.runs))
+        for label, policy in experiment.policies.items():
+            size = RUNS_PER_CHUNK if policy.runs_compiled else 1
+            for first in range(0, experiment.runs, size):
+                yield Chunk(experiment, label, first, min(first + size, experiment.runs))
 
 
 class Stopped(Exception):
     """A chunk was left half-way because the run is being stopped."""
+
+
+class Stoppable:
+    """A state that plays in Python, until the run is being stopped."""
+
+    def __init__(self, state: Any, stop: threading.Event) -> None:
+        self._state, self._stop = state, stop
+
+    def __getattr__(self, name: str) -> Any:
+        if self._stop.is_set():
+            raise Stopped
+        return getattr(self._state, name)
 
 
 def play_chunk(chunk: Chunk, stop: threading.Event) -> Runs:
@@ -104,7 +117,7 @@ def play_chunk(chunk: Chunk, stop: threading.Event) -> Runs:
         if stop.is_set():
             raise Stopped
         problem = experiment.problem.draw(stream(seed, problem_id, run, "instance"))
-        play = _prepared(chunk, problem, (seed, problem_id, run))
+        play = _prepared(chunk, problem, (seed, problem_id, run), stop)
         if index == 0:  # no rounds at all: compiles, so that the clock does not see it
             play(np.zeros(1, np.int64), is_realised, regret[index])
         started = time.thread_time()
@@ -113,21 +126,25 @@ def play_chunk(chunk: Chunk, stop: threading.Event) -> Runs:
     return Runs(regret, cpu_seconds)
 
 
-def _prepared(chunk: Chunk, problem: Any, identity: tuple[int, str, int]) -> Callable[..., None]:
-    """Return the compiled loop for an instance and a new state: it takes the rounds, the kind of regret and room."""
-    horizon = chunk.experiment.horizon
+def _prepared(chunk: Chunk, problem: Any, identity: tuple[int, str, int], stop: threading.Event) -> Callable[..., None]:
+    """Return the loop for an instance and a new state: it takes the rounds, the kind of regret and room."""
+    horizon, policy = chunk.experiment.horizon, chunk.policy
+    capacity = horizon * problem.n_positions if shows_rankings(problem) else horizon
+    state = policy.start_on(problem, horizon, capacity)
+
+    def ready(entry: EntryPoint, *arguments: Any) -> Callable[..., None]:
+        play = entry.prepared(state, problem, compiled=policy.runs_compiled)
+        return partial(play, state if policy.runs_compiled else Stoppable(state, stop), problem, *arguments)
+
     rng = stream(*identity, "policy")
     if shows_rankings(problem):
-        state = chunk.policy.start_on(problem, horizon, horizon * problem.n_positions)
         chance, ranking = np.empty((2, problem.n_items)), np.zeros(problem.n_positions, np.int64)
-        play = play_rankings.prepared(state, problem)
-        return partial(play, state, problem, rng, stream(*identity, "users"), chance, ranking)
-    state = chunk.policy.start_on(problem, horizon, horizon)
+        return ready(play_rankings, rng, stream(*identity, "users"), chance, ranking)
     rewards = streams(problem.n_arms, *identity, "rewards")
     if offers_features(problem):
         contexts, features = stream(*identity, "contexts"), np.empty((problem.n_arms, problem.n_features))
-        return partial(play_features.prepared(state, problem), state, problem, rng, contexts, rewards, features)
-    return partial(play_arms.prepared(state, problem), state, problem, rng, rewards)
+        return ready(play_features, rng, contexts, rewards, features)
+    return ready(play_arms, rng, rewards)
 
 
 class Store:

@@ -34,7 +34,7 @@ def check_rows_are_alike(game: FeatureGame) -> None:
             state.update(int(places[arm]), features[arm], reward, learning)
         offered, scores, counts = np.zeros_like(final), np.zeros(N_ARMS), np.zeros(N_ARMS)
         offered[places] = final
-        select = select_row.prepared(state)
+        select = select_row.prepared(state, compiled=game.policy.runs_compiled)
         for _ in range(n_draws):
             counts[select(state, rng, offered, scores, np.arange(N_ARMS))] += 1
         frequencies.append(counts[places] / n_draws)

@@ -87,7 +87,7 @@ class ArmGame:
     def play_compiled(self, n_rounds: int) -> FloatArray:
         """Play in the loop that simulations use."""
         state, regret, rounds = self.state(n_rounds), np.zeros(n_rounds), np.arange(1, n_rounds + 1)
-        play = play_arms.prepared(state, self.problem)
+        play = play_arms.prepared(state, self.problem, compiled=self.policy.runs_compiled)
         play(state, self.problem, stream(SEED, "agent"), self.rewards.copy(), rounds, False, regret)
         return regret
 
@@ -164,7 +164,7 @@ class FeatureGame:
     def play_compiled(self, n_rounds: int) -> FloatArray:
         """Play in the loop that simulations use."""
         state, regret, rounds = self.state(n_rounds), np.zeros(n_rounds), np.arange(1, n_rounds + 1)
-        play = play_features.prepared(state, self.problem)
+        play = play_features.prepared(state, self.problem, compiled=self.policy.runs_compiled)
         rng, contexts, features = stream(SEED, "agent"), stream(SEED, "contexts"), np.zeros((N_ARMS, N_FEATURES))
         play(state, self.problem, rng, contexts, self.rewards.copy(), features, rounds, False, regret)
         return regret

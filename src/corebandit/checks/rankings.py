@@ -72,7 +72,7 @@ class RankingGame:
     def play_compiled(self, n_rounds: int) -> FloatArray:
         """Play in the loop that simulations use."""
         state, regret, rounds = self.state(n_rounds), np.zeros(n_rounds), np.arange(1, n_rounds + 1)
-        play = play_rankings.prepared(state, self.problem)
+        play = play_rankings.prepared(state, self.problem, compiled=self.policy.runs_compiled)
         rng, users, chance = stream(SEED, "agent"), stream(SEED, "users"), np.zeros((2, N_ITEMS))
         play(state, self.problem, rng, users, chance, np.zeros(N_POSITIONS, np.int64), rounds, False, regret)
         return regret

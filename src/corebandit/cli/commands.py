@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 def reproduce(
     figures: Annotated[
-        list[str] | None, typer.Argument(help="Which: figure1, figure2, figure3, figure4, theory.", show_default="all")
+        list[str] | None,
+        typer.Argument(
+            help="Which: figure1, figure2, figure3, figure4, theory; beyond the paper: glm, exchange, warmup, neural.",
+            show_default="those of the paper",
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs: a first look in a minute or two.")] = False,
     runs: Runs = None,
@@ -44,11 +48,13 @@ def reproduce(
     """
     with errors_as_sentences():
         from corebandit.paper import FIGURES
+        from corebandit.studies import STUDIES
         from corebandit.validate import unknown
 
+        known = FIGURES | STUDIES
         for name in figures or ():
-            if name not in FIGURES:
-                raise unknown("figure", name, FIGURES)
+            if name not in known:
+                raise unknown("figure", name, known)
         changes = given(
             runs=runs,
             horizon=horizon,
@@ -58,9 +64,7 @@ def reproduce(
             click_model=model,
         )
         sizes = {
-            FIGURES[name]: dataclasses.replace(
-                FIGURES[name].quick_size if quick else FIGURES[name].paper_size, **changes
-            )
+            known[name]: dataclasses.replace(known[name].quick_size if quick else known[name].paper_size, **changes)
             for name in dict.fromkeys(figures or FIGURES)
         }
 
