@@ -81,4 +81,5 @@ def test_the_picture_shows_two_queries_and_the_average():
     (drawing,) = FIGURE.drawings(result)
     titles = [axes.get_title(loc="left") for axes in drawing.figure.axes]
     assert titles == ["query 1", "query 2", "average over 60 queries"]
-    assert "CORe 100 [100, 100]" in drawing.caption
+    core = drawing.summary.filter(policy="CORe").to_dicts()[0]
+    assert (core["problem"], core["mean"], core["ci_low"], core["ci_high"]) == (titles[2], 100.0, 100.0, 100.0)

@@ -81,6 +81,9 @@ def run_and_publish(
     if not sweeps.is_empty():
         drawn = sweeps["figure"].is_in([drawing.name for drawing in drawings])
         console.print(report.sweeps_table(sweeps) if show_settings else report.best_settings(sweeps.filter(~drawn)))
+    for drawing in drawings:
+        if drawing.summary is not None:
+            console.print(report.results_table(drawing.summary))
     if claims:
         console.print(report.verdicts_table(claims))
     console.print(f"{seconds:.0f} s. Report: {page}", highlight=False, soft_wrap=True)

@@ -90,6 +90,8 @@ def _lead(summary: "DataFrame", sweeps: "DataFrame | None") -> str:
     plain = outside_sweeps(summary, sweeps)
     if sweeps is None or plain.height == summary.height:
         return size_of(summary)
+    if sweeps.n_unique(["figure", "policy"]) == sweeps.n_unique(["figure", "series"]):
+        return size_of(summary)  # each is a policy of its own, at several places
     settings = tables.counted(sweeps.n_unique(["figure", "policy"]), "parameter setting")
     size = tables.run_size(summary["runs"], summary["horizon"])
     if plain.is_empty():
@@ -107,7 +109,7 @@ def _tiles(
     """Return the numbers to show large at the top."""
     policies = {*outside_sweeps(summary, sweeps)["policy"], *(() if sweeps is None else sweeps["series"])}
     tiles = {"policies": tables.count(len(policies))}
-    if sweeps is not None and not sweeps.is_empty():
+    if sweeps is not None and sweeps.n_unique(["figure", "policy"]) > sweeps.n_unique(["figure", "series"]):
         tiles["parameter settings"] = tables.count(sweeps.n_unique(["figure", "policy"]))
     tiles |= {
         "problems": tables.count(summary.n_unique(["figure", "problem"])),

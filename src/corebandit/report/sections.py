@@ -19,12 +19,16 @@ PIXELS_PER_INCH = 105
 
 
 class Drawing(NamedTuple):
-    """A figure made elsewhere, for the section `name` of the page; the caption says what is seen."""
+    """A figure made elsewhere, for the section `name` of the page; the caption says what is seen.
+
+    `summary` are its numbers, in the columns of `Result.summary`, for a table beside it and on the console.
+    """
 
     name: str
     title: str
     caption: str
     figure: "Figure"
+    summary: "DataFrame | None" = None
 
 
 class Illustration(NamedTuple):
@@ -54,6 +58,7 @@ class FigureSection:
     maps: Sequence[Illustration] = ()
     sweeps: Sequence[SweepTable] = ()
     drawings: Sequence[Illustration] = ()
+    drawn_results: Sequence[tables.ResultSection] = ()
 
     @property
     def title(self) -> str:
@@ -104,7 +109,14 @@ def figure_sections(
                 section = replace(section, swatches={}, lines=(), maps=(), sweeps=plain)
         elif not rows.is_empty():
             section = _with_curves(section, rows, rows_of(name, curves))
-        sections.append(replace(section, drawings=_illustrations(section, drawings)))
+        drawn = [drawing.summary for drawing in drawings if drawing.name == name and drawing.summary is not None]
+        sections.append(
+            replace(
+                section,
+                drawings=_illustrations(section, drawings),
+                drawn_results=[table for part in drawn for table in tables.results(part)],
+            )
+        )
     return sections
 
 
