@@ -18,7 +18,7 @@ from printing import new_console, new_table, reached
 
 N_DOCUMENTS = 10
 TARGET_SESSIONS = 10_000_000  # the size that the targets are meant for
-COUNTING_TARGET, PBM_TARGET, MEMORY_TARGET = 120.0, 600.0, 6e9  # seconds for CM and DCM, seconds for PBM, bytes
+CASCADES_TARGET, PBM_TARGET, MEMORY_TARGET = 120.0, 600.0, 6e9  # seconds for CM and DCM, seconds for PBM, bytes
 
 Value = TypeVar("Value")
 
@@ -64,7 +64,8 @@ def report(n_sessions: int, n_queries: int, iterations: int, console: Console) -
             fitted, seconds_of[name] = timed(lambda name=name: fit(name, log, iterations=iterations, tolerance=0))
             add_row(f"fit {name}", seconds_of[name])
             add_row(f"evaluate {name}", timed(lambda fitted=fitted: fitted.evaluate(log))[1])
-    add_row("read, fit CM and DCM", reading + seconds_of["CM"] + seconds_of["DCM"], COUNTING_TARGET)
+    cascades = reading + seconds_of["CM"] + seconds_of["DCM"]
+    add_row(f"read, fit CM and DCM, {iterations} iterations", cascades, CASCADES_TARGET)
     add_row(f"read, fit PBM, {iterations} iterations", reading + seconds_of["PBM"], PBM_TARGET)
     console.print(table)
     console.print(f"Peak memory {peak_memory() / 1e9:.2f} GB, target {MEMORY_TARGET / 1e9:.0f} GB: ", end="")

@@ -10,7 +10,7 @@ from corebandit.stream import stream
 
 NAMES = ["CM", "DCM", "PBM", "UBM", "DBN", "SDBN", "CCM"]
 TOP_DOWN = ["CM", "DCM", "DBN", "SDBN", "CCM"]
-BY_EM = ["PBM", "UBM", "DBN", "CCM"]
+BY_EM = ["DCM", "PBM", "UBM", "DBN", "SDBN", "CCM"]
 
 
 def made_up(name: str, n_documents: int, seed: int = 0) -> ClickModel:

@@ -88,6 +88,33 @@ def test_the_models_are_those_of_the_page_shown_most(log, tmp_path):
     assert list(json.loads(out.read_text())) == ["apple"]
 
 
+def test_counts_are_an_option(log, tmp_path):
+    out, fitted = tmp_path / "models.json", ["fit", log, "--model", "CM,DCM", "--out", tmp_path / "models.json"]
+    converged = {}
+    for option in ((), ("--counts",)):
+        said = clicks(*fitted, *option).stdout
+        converged[option] = re.search(r" DCM .*?(counted|yes|no)\b", said)[1]
+        stops = read_models(out)["apple"]["DCM"].stop_after_click_by_rank
+        # one click at each rank, and the last of its session: nothing can be known of the last rank
+        assert (stops[0] == pytest.approx(2 / 3)) == (option == ("--counts",))
+        assert stops[2] == pytest.approx(2 / 3 if option else 1 / 2)
+    assert converged == {(): "yes", ("--counts",): "counted"}
+
+
+@pytest.mark.parametrize("command", ["fit", "simulate", "describe"])
+def test_ctrl_c_leaves_nothing_behind_and_says_so(command, log, models, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    for place in ("corebandit.ranking.readers.read_log", "corebandit.ranking.readers.write_simulated_log"):
+        monkeypatch.setattr(place, interrupted)
+    before = set(log.parent.iterdir())
+    given = {"fit": [log, "--out", log.parent / "m.json"], "simulate": [models, "--out", log.parent / "l.csv"]}
+    stopped = clicks(command, *given.get(command, [log]), code=130)
+    assert stopped.stderr == "Stopped. Nothing was written: the same command starts over.\n"
+    assert set(log.parent.iterdir()) == before
+
+
 def test_a_log_is_described(log):
     log.write_text(PAGE + "nonsense;\nplum\ta,b :;")
     said = re.sub(r" +", " ", clicks("describe", log).stdout)
@@ -138,6 +165,7 @@ def test_the_model_to_simulate_must_be_clear(tmp_path):
         (["fit", "missing.txt", "--out", "m.json"], "missing.txt must be a click log, and does not exist"),
         (["fit", "log.txt", "--model", "CMM", "--out", "m.json"], "unknown click model 'CMM': did you mean 'CM'?"),
         (["fit", "log.txt", "--model", ",", "--out", "m.json"], "--model must name at least one click model"),
+        (["fit", "log.txt", "--counts", "--out", "m.json"], "only CM, DCM, SDBN can be fitted by counts, not PBM"),
         (["fit", "log.txt", "--out", "m.txt"], "--out must be a .json or .json.gz file, not m.txt"),
         (["fit", "log.txt", "--out", "nowhere/m.json"], "there is no folder nowhere"),
         (["fit", "log.txt", "--queries", "0", "--out", "m.json"], "--queries must be a whole number of at least 1"),

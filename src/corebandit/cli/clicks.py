@@ -18,6 +18,7 @@ clicks = typer.Typer(no_args_is_help=True, help="Click models: fit them to logs,
 FORMATS = "Format of the logs: yandex, wscd, csv or parquet."
 Format = Annotated[str | None, typer.Option(help=FORMATS, show_default="told from the file")]
 Log = Annotated[Path, typer.Argument(help="A click log.", metavar="LOG")]
+NOTHING_WRITTEN = "Nothing was written: the same command starts over."
 
 
 @clicks.command()
@@ -26,6 +27,9 @@ def fit(
     out: Annotated[Path, typer.Option(help="File for the models, .json or .json.gz.")],
     model: Annotated[str, typer.Option(help="Models: CM, DCM, PBM, UBM, DBN, SDBN, CCM.")] = "CM,DCM,PBM",
     test: Annotated[Path | None, typer.Option(help="Another log, to judge the models on.")] = None,
+    counts: Annotated[
+        bool, typer.Option("--counts", help="Only count, as PyClick does for DCM and SDBN: quick, but not exact.")
+    ] = False,
     iterations: Annotated[int | None, typer.Option(help="At most so many of EM.", show_default="50")] = None,
     tolerance: Annotated[
         float | None, typer.Option(help="Stop EM when its objective changes by a smaller share.", show_default="1e-7")
@@ -46,10 +50,11 @@ def fit(
 
     `corebandit clicks fit log.parquet --model UBM --iterations 100 --queries 60 --out models.json.gz`
     """
-    with errors_as_sentences():
+    with errors_as_sentences(NOTHING_WRITTEN):
         from rich.console import Console
 
         from corebandit.ranking import CLICK_MODELS, fit, write_models
+        from corebandit.ranking.fitting import check_countable
         from corebandit.ranking.readers import most_shown_pages, written_whole
         from corebandit.validate import check_count, unknown
 
@@ -59,6 +64,8 @@ def fit(
         for name in names:
             if name not in CLICK_MODELS:
                 raise unknown("click model", name, CLICK_MODELS)
+        if counts:
+            check_countable(names)
         if queries is not None:
             check_count("--queries", queries)
         if not out.name.endswith((".json", ".json.gz")):
@@ -67,7 +74,8 @@ def fit(
             train = _read(log, format)
             judged = {"train": train} if test is None else {"train": train, "test": _read(test, format)}
             limits = given(iterations=iterations, tolerance=tolerance)
-            fitted = fit(names, train, progress=_tell_progress, **limits)
+            method = "counts" if counts else "likelihood"
+            fitted = fit(names, train, method=method, progress=_tell_progress, **limits)
             console = Console(width=None if sys.stdout.isatty() else 120)
             console.print(_quality_table(fitted, judged))
             pages = most_shown_pages(train, queries)
@@ -90,7 +98,7 @@ def simulate(
 
     `corebandit clicks simulate models.json --model PBM --sessions 1000000 --out log.parquet`
     """
-    with errors_as_sentences():
+    with errors_as_sentences(NOTHING_WRITTEN):
         from corebandit.ranking import read_models
         from corebandit.ranking.readers import write_simulated_log
         from corebandit.validate import check_count
@@ -119,7 +127,7 @@ def describe(log: Log, format: Format = None) -> None:
 
     Example: `corebandit clicks describe log.txt.gz`
     """
-    with errors_as_sentences():
+    with errors_as_sentences(NOTHING_WRITTEN):
         from corebandit.ranking.readers import read_log, summarise
 
         stored = read_log(log, format)

@@ -90,8 +90,13 @@ def run_and_publish(
 
 
 @contextmanager
-def errors_as_sentences() -> Iterator[None]:
-    """End with one sentence and exit code 2 on bad input, and cleanly on Ctrl-C; warnings are sentences too."""
+def errors_as_sentences(
+    when_stopped: str = "What was finished is kept: the same command continues.",
+) -> Iterator[None]:
+    """End with one sentence and exit code 2 on bad input, and cleanly on Ctrl-C; warnings are sentences too.
+
+    `when_stopped` says what Ctrl-C leaves behind.
+    """
     try:
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always", UserWarning)
@@ -105,5 +110,5 @@ def errors_as_sentences() -> Iterator[None]:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(2) from error
     except KeyboardInterrupt:
-        typer.echo("Stopped. What was finished is kept: the same command continues.", err=True)
+        typer.echo(f"Stopped. {when_stopped}", err=True)
         raise typer.Exit(130) from None

@@ -1,8 +1,9 @@
 """Fit click models to a log, judge them on another, and take from them the model of a query.
 
-Estimates are those of PyClick (Markov, Chuklin and others), every parameter starting as one success in two trials, but
-for its known slips: the DBN posterior is that of the documents it is about, also in sessions without a click
-(`models.dbn`), and EM keeps parameters 1e-6 away from 0 as well as from 1.
+Every model is fitted by maximum likelihood, as if one success in two trials had been seen of every parameter before.
+Estimates are those of PyClick (Markov, Chuklin and others), but for DCM and SDBN, which it only counts (here
+`method="counts"`), and its known slips: the DBN posterior is that of the documents it is about, also in sessions
+without a click (`models.dbn`), and EM keeps parameters 1e-6 away from 0 as well as from 1.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,9 +20,11 @@ from corebandit.ranking.models import CLICK_MODELS, ClickModel
 from corebandit.ranking.models.model import chosen
 from corebandit.ranking.quality import Quality, evaluate
 from corebandit.state import IntArray
-from corebandit.validate import unknown
+from corebandit.validate import check_choice, unknown
 
 Progress = Callable[[str, int, Step], None]
+
+METHODS = ("likelihood", "counts")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +34,7 @@ class FittedModel:
     model: type[ClickModel]
     user: Any  # the parameters as arrays, by name; its documents are the rows of `pairs`
     pairs: pl.DataFrame  # columns pair, query, document
-    history: tuple[Step, ...]  # at the start and after each iteration; empty for models that only count
+    history: tuple[Step, ...]  # at the start and after each iteration; empty if it was counted
     converged: bool
 
     @property
@@ -98,14 +101,15 @@ def fit(
     models: str | Iterable[str],
     log: ClickLog,
     *,
+    method: str = "likelihood",
     iterations: int = 50,
     tolerance: float = 1e-7,
     progress: Progress | None = None,
 ) -> Fitted:
     """Fit click models to a log.
 
-    CM, DCM and SDBN count in one pass. PBM and UBM read the log once and iterate on counts; DBN and CCM read it in
-    every iteration. A log larger than memory is no obstacle: only one batch is held at a time.
+    CM counts in one pass. PBM and UBM read the log once and iterate on counts; DCM, DBN, SDBN and CCM read it in every
+    iteration. A log larger than memory is no obstacle: only one batch is held at a time.
 
     Parameters
     ----------
@@ -113,6 +117,10 @@ def fit(
         Names: CM, DCM, PBM, UBM, DBN, SDBN, CCM.
     log
         The sessions to learn from.
+    method
+        "likelihood" maximises it, with the prior. "counts" is the quick form of CM, DCM and SDBN, as in PyClick: one
+        pass that takes the last click for the place where the user stopped. CM is counted anyway; users of DCM and
+        SDBN then seem to stop too often, however long the log.
     iterations
         At most so many iterations of EM.
     tolerance
@@ -128,12 +136,24 @@ def fit(
     for name in names:
         if name not in CLICK_MODELS:
             raise unknown("click model", name, CLICK_MODELS)
+    check_choice("method", method, METHODS)
+    if method == "counts":
+        check_countable(names)
     if log.n_sessions == 0:
         raise ValueError("log must hold at least one session, not none")
     fitted = Fitted()
     for name in names:
         told = {} if progress is None else {"progress": partial(progress, name)}
         stopping = Stopping(iterations, tolerance, **told)
-        estimate = CLICK_MODELS[name].estimate(log, stopping)
-        fitted[name] = FittedModel(CLICK_MODELS[name], estimate.user, log.pairs, estimate.history, estimate.converged)
+        model = CLICK_MODELS[name]
+        estimate = model.count(log) if method == "counts" else model.estimate(log, stopping)
+        fitted[name] = FittedModel(model, estimate.user, log.pairs, estimate.history, estimate.converged)
     return fitted
+
+
+def check_countable(names: Iterable[str]) -> None:
+    """Raise a ValueError if a model cannot be estimated by counting."""
+    countable = [name for name, model in CLICK_MODELS.items() if model.can_count()]
+    for name in names:
+        if name not in countable:
+            raise ValueError(f"only {', '.join(countable)} can be fitted by counts, not {name}")

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from corebandit.compiled import allocating_nothing
-from corebandit.ranking.em import Estimate, Stopping, tally
+from corebandit.ranking.em import Estimate, Stopping
 from corebandit.ranking.log import ClickLog
 from corebandit.ranking.models.model import ClickModel, Shapes
-from corebandit.ranking.models.top_down import TopDown
+from corebandit.ranking.models.top_down import LeavesByClick
 from corebandit.state import FloatArray, IntArray
 
 
@@ -27,16 +27,12 @@ class Attractions(NamedTuple):
 
 
 @allocating_nothing
-class CascadeUser(Attractions, TopDown):
+class CascadeUser(Attractions, LeavesByClick):
     """Reads from the top, clicks the first attractive document and leaves."""
 
     def after_click(self, document: int, rank: int) -> float:
         """Return the probability of reading on after a click: none does."""
         return 0.0
-
-    def after_skip(self, document: int, rank: int) -> float:
-        """Return the probability of reading on after a skip: everyone does."""
-        return 1.0
 
     def count_session(self, ranking: IntArray, clicks: IntArray, numerators: Any, denominators: Any) -> None:
         """Count one session: every document down to the first click was examined."""
@@ -65,5 +61,5 @@ class CM(ClickModel):
 
     @classmethod
     def estimate(cls, log: ClickLog, stopping: Stopping) -> Estimate:
-        """Count."""
-        return tally(cls.blank(log.n_pairs, log.n_positions), log)
+        """Count: that is the maximum."""
+        return cls.count(log)

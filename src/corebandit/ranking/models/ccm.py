@@ -5,11 +5,10 @@ alpha_1 after a skip, and after a click with
 
     alpha_2 (1 - R) + alpha_3 R
 
-Estimated by EM: after a click the document turns out relevant with probability R, and then alpha_3 decides, else
-alpha_2. The paper integrates R out; here it is a parameter, as in PyClick. The last rank says nothing about going on.
+Estimated by EM (`top_down`): after a click the document turns out relevant with probability R, and then alpha_3
+decides, else alpha_2. The paper integrates R out; here it is a parameter, as in PyClick.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -19,7 +18,7 @@ from corebandit.compiled import allocating_nothing
 from corebandit.ranking.em import Estimate, Stopping, climb_sessions
 from corebandit.ranking.log import ClickLog
 from corebandit.ranking.models.model import ClickModel, Shapes
-from corebandit.ranking.models.top_down import TopDown, last_click, most_clicked
+from corebandit.ranking.models.top_down import TopDown, most_clicked
 from corebandit.state import FloatArray, IntArray
 
 
@@ -47,68 +46,23 @@ class ChainUser(ChainParameters, TopDown):
         """Return the probability of reading on after a skip."""
         return float(self.continue_no_click[0])
 
-    def expect(
-        self, ranking: IntArray, clicks: IntArray, numerators: Any, denominators: Any, no_more: FloatArray
-    ) -> float:
-        """Add the expected counts of one session and return its log-likelihood."""
-        n, last, on_skip = ranking.size, last_click(clicks), self.continue_no_click[0]
-        # no_more[k]: the probability of no click from rank k on for a user who examines k
-        no_more[n] = 1.0
-        for rank in range(n - 1, last, -1):
-            no_more[rank] = (1.0 - self.attraction[ranking[rank]]) * (1.0 - on_skip + on_skip * no_more[rank + 1])
-        log_likelihood, likelihood, examined = 0.0, 1.0, 1.0
-        for rank in range(last + 1):
-            document = ranking[rank]
-            denominators.attraction[document] += 1.0
-            if clicks[rank]:
-                numerators.attraction[document] += 1.0
-                likelihood *= self.attraction[document]
-                if rank < n - 1:
-                    seen = self.turn_out(document, rank < last, no_more[rank + 1], numerators, denominators)
-                    likelihood *= seen
-                    if rank == last:
-                        examined = self.after_click(document, rank) * no_more[rank + 1] / seen
-            else:
-                likelihood *= (1.0 - self.attraction[document]) * on_skip
-                numerators.continue_no_click[0] += 1.0
-                denominators.continue_no_click[0] += 1.0
-            if likelihood < 1e-200:
-                log_likelihood += math.log(likelihood)
-                likelihood = 1.0
-        if last < 0:
-            likelihood *= no_more[0]
-        for rank in range(last + 1, n):
-            document = ranking[rank]
-            denominators.attraction[document] += 1.0
-            numerators.attraction[document] += (1.0 - examined) * self.attraction[document]
-            if rank < n - 1:
-                went_on = on_skip * no_more[rank + 1]
-                denominators.continue_no_click[0] += examined
-                examined *= went_on / (1.0 - on_skip + went_on)
-                numerators.continue_no_click[0] += examined
-        return log_likelihood + math.log(likelihood)
-
-    def turn_out(self, document: int, has_more: bool, no_more: float, numerators: Any, denominators: Any) -> float:
-        """Add the expected counts of what followed a click and return its probability.
-
-        Either there were more clicks, so the user went on, or none: he stopped, or went on to no more (`no_more`).
-        """
-        relevance = self.attraction[document]
-        if has_more:
-            stopped, went_on = 0.0, 1.0
-        else:
-            stopped, went_on = 1.0, no_more
-        on_relevant, on_other = self.continue_click_relevant[0], self.continue_click_nonrelevant[0]
-        relevant = relevance * ((1.0 - on_relevant) * stopped + on_relevant * went_on)
-        other = (1.0 - relevance) * ((1.0 - on_other) * stopped + on_other * went_on)
-        seen = relevant + other
-        numerators.attraction[document] += relevant / seen
+    def add_after_click(self, document: int, rank: int, went_on: float, numerators: Any, denominators: Any) -> None:
+        """Count what followed a click; `went_on` is the probability that the user went on, given all clicks."""
+        relevance, goes_on = self.attraction[document], self.after_click(document, rank)
+        on_relevant = self.continue_click_relevant[0]
+        relevant_and_on = went_on * relevance * on_relevant / goes_on
+        relevant = relevant_and_on + (1.0 - went_on) * relevance * (1.0 - on_relevant) / (1.0 - goes_on)
+        numerators.attraction[document] += relevant
         denominators.attraction[document] += 1.0
-        numerators.continue_click_relevant[0] += relevance * on_relevant * went_on / seen
-        denominators.continue_click_relevant[0] += relevant / seen
-        numerators.continue_click_nonrelevant[0] += (1.0 - relevance) * on_other * went_on / seen
-        denominators.continue_click_nonrelevant[0] += other / seen
-        return float(seen)
+        numerators.continue_click_relevant[0] += relevant_and_on
+        denominators.continue_click_relevant[0] += relevant
+        numerators.continue_click_nonrelevant[0] += went_on - relevant_and_on
+        denominators.continue_click_nonrelevant[0] += 1.0 - relevant
+
+    def add_after_skip(self, examined: float, went_on: float, numerators: Any, denominators: Any) -> None:
+        """Count what followed a skip: the probabilities, given all clicks, of reading it and of going on after it."""
+        numerators.continue_no_click[0] += went_on
+        denominators.continue_no_click[0] += examined
 
 
 @dataclass(frozen=True)

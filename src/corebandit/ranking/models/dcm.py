@@ -4,9 +4,11 @@ The user reads from the top and clicks what attracts; after a click at rank k he
 
     P(examine k + 1) = P(examine k) (1 - s_k v_{a_k})
 
-Estimated by counting as in the paper: documents down to the last click were examined (all, if there was no click), and
-the last click is taken for the stop. That is a bound and not the likelihood: a user who reads on and finds nothing more
-counts as one who stopped, so the stop probabilities come out too high, and so do attractions after the first click.
+Estimated by EM, from the paper's counts on. Those take the last click for the stop (documents down to it were examined,
+all if there was no click), which maximises a bound and not the likelihood: a user who reads on and finds nothing more
+counts as one who stopped. Stop probabilities come out too high, and so do attractions, however long the log; PyClick
+does the same, and `fit(..., method="counts")`. Stopping at the last rank changes nothing that could be seen: EM leaves
+it at its prior, counts bring it near 1.
 """
 
 from collections.abc import Sequence
@@ -14,12 +16,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from corebandit.compiled import allocating_nothing
-from corebandit.ranking.em import Estimate, Stopping, tally
-from corebandit.ranking.feedback import n_examined
+from corebandit.ranking.em import Estimate, Stopping, climb_sessions
 from corebandit.ranking.log import ClickLog
 from corebandit.ranking.models.model import ClickModel, Shapes
 from corebandit.ranking.models.search import best_ranking
-from corebandit.ranking.models.top_down import TopDown, last_click
+from corebandit.ranking.models.top_down import LeavesByClick
 from corebandit.state import FloatArray, IntArray
 
 
@@ -31,31 +32,21 @@ class AttractionsAndStops(NamedTuple):
 
 
 @allocating_nothing
-class DependentClickUser(AttractionsAndStops, TopDown):
+class DependentClickUser(AttractionsAndStops, LeavesByClick):
     """Reads from the top, clicks what attracts, and may stop after a click, depending on the rank."""
 
     def after_click(self, document: int, rank: int) -> float:
         """Return the probability of reading on after a click."""
         return 1.0 - float(self.stop_after_click_by_rank[rank])
 
-    def after_skip(self, document: int, rank: int) -> float:
-        """Return the probability of reading on after a skip: everyone does."""
-        return 1.0
-
     def chance_of(self, document: int, rank: int) -> int:
         """Return the rank: stopping depends on nothing else."""
         return rank
 
-    def count_session(self, ranking: IntArray, clicks: IntArray, numerators: Any, denominators: Any) -> None:
-        """Count one session: documents down to the last click (all if none) were examined, the last click stopped."""
-        last = last_click(clicks)
-        for rank in range(n_examined(clicks)):
-            denominators.attraction[ranking[rank]] += 1.0
-            if clicks[rank]:
-                numerators.attraction[ranking[rank]] += 1.0
-                denominators.stop_after_click_by_rank[rank] += 1.0
-        if last >= 0:
-            numerators.stop_after_click_by_rank[last] += 1.0
+    def add_after_click(self, document: int, rank: int, went_on: float, numerators: Any, denominators: Any) -> None:
+        """Count what followed a click; `went_on` is the probability that the user went on, given all clicks."""
+        numerators.stop_after_click_by_rank[rank] += 1.0 - went_on
+        denominators.stop_after_click_by_rank[rank] += 1.0
 
 
 @dataclass(frozen=True)
@@ -81,5 +72,5 @@ class DCM(ClickModel):
 
     @classmethod
     def estimate(cls, log: ClickLog, stopping: Stopping) -> Estimate:
-        """Count."""
-        return tally(cls.blank(log.n_pairs, log.n_positions), log)
+        """Climb the likelihood by EM, from the counts on."""
+        return climb_sessions(cls.count(log).user, log, stopping)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from corebandit.ranking.em import Estimate, Stopping
+from corebandit.ranking.em import Estimate, Stopping, tally
 from corebandit.ranking.log import ClickLog
 from corebandit.recipe import Recipe
 from corebandit.state import FloatArray, IntArray
@@ -90,8 +90,18 @@ class ClickModel(Recipe):
 
     @classmethod
     def estimate(cls, log: ClickLog, stopping: Stopping) -> Estimate:
-        """Estimate the parameters from a log: a user whose documents are the log's pairs."""
+        """Estimate the parameters from a log, by maximum likelihood: a user whose documents are the log's pairs."""
         raise NotImplementedError
+
+    @classmethod
+    def can_count(cls) -> bool:
+        """Tell whether the parameters can be estimated by counting."""
+        return hasattr(cls.user_class, "count_session")
+
+    @classmethod
+    def count(cls, log: ClickLog) -> Estimate:
+        """Estimate the parameters from a log by counting, in one pass."""
+        return tally(cls.blank(log.n_pairs, log.n_positions), log)
 
     @classmethod
     def blank(cls, n_documents: int, n_positions: int) -> Any:

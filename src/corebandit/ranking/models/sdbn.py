@@ -4,9 +4,10 @@ The user reads from the top and clicks what attracts; a click satisfies with pro
 
     P(examine k + 1) = P(examine k) (1 - v_{a_k} s_{a_k})
 
-Estimated by counting as in the paper: documents down to the last click were examined (all, if there was no click), and
-the last click is taken for the one that satisfied. That is not the likelihood: a user who reads on and finds nothing
-more counts as satisfied, so satisfaction comes out too high. DBN estimates the same without that shortcut.
+Estimated by EM, from the paper's counts on. Those take the last click for the one that satisfied (documents down to it
+were examined, all if there was no click), which is not the likelihood: a user who reads on and finds nothing more is
+counted as satisfied. Satisfaction comes out too high, and so do attractions, however long the log; PyClick does the
+same, and `fit(..., method="counts")`. A click at the last rank says nothing about satisfaction.
 """
 
 from collections.abc import Sequence
@@ -16,11 +17,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from corebandit.compiled import allocating_nothing
-from corebandit.ranking.em import Estimate, Stopping, tally
-from corebandit.ranking.feedback import n_examined
+from corebandit.ranking.em import Estimate, Stopping, climb_sessions
 from corebandit.ranking.log import ClickLog
 from corebandit.ranking.models.model import ClickModel, Shapes
-from corebandit.ranking.models.top_down import TopDown, last_click, most_clicked
+from corebandit.ranking.models.top_down import LeavesByClick, most_clicked
 from corebandit.state import FloatArray, IntArray
 
 
@@ -32,27 +32,17 @@ class AttractionsAndSatisfactions(NamedTuple):
 
 
 @allocating_nothing
-class SatisfiedUser(AttractionsAndSatisfactions, TopDown):
+class SatisfiedUser(AttractionsAndSatisfactions, LeavesByClick):
     """Reads from the top, clicks what attracts, and leaves when satisfied."""
 
     def after_click(self, document: int, rank: int) -> float:
         """Return the probability of reading on after a click."""
         return 1.0 - float(self.satisfaction[document])
 
-    def after_skip(self, document: int, rank: int) -> float:
-        """Return the probability of reading on after a skip: everyone does."""
-        return 1.0
-
-    def count_session(self, ranking: IntArray, clicks: IntArray, numerators: Any, denominators: Any) -> None:
-        """Count one session: documents down to the last click (all if none) were examined, the last click satisfied."""
-        last = last_click(clicks)
-        for rank in range(n_examined(clicks)):
-            denominators.attraction[ranking[rank]] += 1.0
-            if clicks[rank]:
-                numerators.attraction[ranking[rank]] += 1.0
-                denominators.satisfaction[ranking[rank]] += 1.0
-        if last >= 0:
-            numerators.satisfaction[ranking[last]] += 1.0
+    def add_after_click(self, document: int, rank: int, went_on: float, numerators: Any, denominators: Any) -> None:
+        """Count what followed a click; `went_on` is the probability that the user went on, given all clicks."""
+        numerators.satisfaction[document] += 1.0 - went_on
+        denominators.satisfaction[document] += 1.0
 
 
 @dataclass(frozen=True)
@@ -76,5 +66,5 @@ class SDBN(ClickModel):
 
     @classmethod
     def estimate(cls, log: ClickLog, stopping: Stopping) -> Estimate:
-        """Count."""
-        return tally(cls.blank(log.n_pairs, log.n_positions), log)
+        """Climb the likelihood by EM, from the counts on."""
+        return climb_sessions(cls.count(log).user, log, stopping)

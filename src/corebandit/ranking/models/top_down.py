@@ -3,11 +3,20 @@
 Five of the seven models are of this kind and differ only in that probability: `after_click(document, rank)` and
 `after_skip(document, rank)`. Whether a document attracts is decided by row 0 of `chance`, by document; whether the user
 goes on by row 1, by document if that probability depends on it and by rank if not (`chance_of(document, rank)`).
+
+Fitting them is one EM as well (`expect`). Clicks hide only where the user left. Everything down to the last click was
+read; below it the posterior follows from the probability of no click from some rank on. A model says which parameters
+a decision to go on is counted for: `add_after_click` and `add_after_skip`. Whether a document attracts is counted when
+it is read, and going on when something is left to read: the last rank says nothing about it.
 """
+
+import math
+from typing import Any
 
 import numpy as np
 
 from corebandit.compiled import inlined
+from corebandit.ranking.feedback import n_examined
 from corebandit.state import FloatArray, IntArray
 
 
@@ -79,6 +88,74 @@ class TopDown:
                 examined = skipped * self.after_skip(document, rank)
             else:
                 examined = 0.0  # a click was certain and did not happen: nothing is known
+
+    def add_after_click(self, document: int, rank: int, went_on: float, numerators: Any, denominators: Any) -> None:
+        """Count what followed a click; `went_on` is the probability that the user went on, given all clicks."""
+        raise NotImplementedError
+
+    def add_after_skip(self, examined: float, went_on: float, numerators: Any, denominators: Any) -> None:
+        """Count what followed a skip: the probabilities, given all clicks, of reading it and of going on after it."""
+        raise NotImplementedError
+
+    def expect(
+        self, ranking: IntArray, clicks: IntArray, numerators: Any, denominators: Any, no_more: FloatArray
+    ) -> float:
+        """Add the expected counts of one session and return its log-likelihood."""
+        n, last = ranking.size, last_click(clicks)
+        # no_more[k]: the probability of no click from rank k on for a user who examines k
+        no_more[n] = 1.0
+        for rank in range(n - 1, last, -1):
+            goes_on = self.after_skip(ranking[rank], rank)
+            no_more[rank] = (1.0 - self.attraction[ranking[rank]]) * (1.0 - goes_on + goes_on * no_more[rank + 1])
+        log_likelihood, likelihood = 0.0, no_more[0] if last < 0 else 1.0
+        examined = 1.0  # the probability, given all clicks, that this rank was examined
+        for rank in range(n):
+            document = ranking[rank]
+            denominators.attraction[document] += examined
+            if clicks[rank]:
+                numerators.attraction[document] += 1.0
+                goes_on, seen = self.after_click(document, rank), self.attraction[document]
+            else:
+                goes_on, seen = self.after_skip(document, rank), 1.0 - self.attraction[document]
+            if rank < last:
+                went_on = 1.0
+                likelihood *= seen * goes_on
+            else:
+                in_vain = goes_on * no_more[rank + 1]
+                went_on = examined * in_vain / (1.0 - goes_on + in_vain)
+                if rank == last:
+                    likelihood *= seen * (1.0 - goes_on + in_vain)
+            if likelihood < 1e-200:
+                log_likelihood += math.log(likelihood)
+                likelihood = 1.0
+            if rank < n - 1:
+                if clicks[rank]:
+                    self.add_after_click(document, rank, went_on, numerators, denominators)
+                else:
+                    self.add_after_skip(examined, went_on, numerators, denominators)
+            examined = went_on
+        return log_likelihood + math.log(likelihood)
+
+
+class LeavesByClick(TopDown):
+    """What users who leave only after a click have in common."""
+
+    def after_skip(self, document: int, rank: int) -> float:
+        """Return the probability of reading on after a skip: everyone does."""
+        return 1.0
+
+    def add_after_skip(self, examined: float, went_on: float, numerators: Any, denominators: Any) -> None:
+        """Count nothing: everyone goes on after a skip."""
+
+    def count_session(self, ranking: IntArray, clicks: IntArray, numerators: Any, denominators: Any) -> None:
+        """Count one session as if nothing were hidden: the user left after the last click, if there is one."""
+        n = n_examined(clicks)
+        for rank in range(n):
+            document = ranking[rank]
+            denominators.attraction[document] += 1.0
+            if clicks[rank]:
+                numerators.attraction[document] += 1.0
+                self.add_after_click(document, rank, 1.0 if rank < n - 1 else 0.0, numerators, denominators)
 
 
 @inlined
