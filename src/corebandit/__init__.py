@@ -35,6 +35,8 @@ if TYPE_CHECKING:
         LinTS as LinTS,
         LinUCB as LinUCB,
         MultinomialTS as MultinomialTS,
+        RecommendedCORe as RecommendedCORe,
+        RecommendedLinCORe as RecommendedLinCORe,
         UniformRandom as UniformRandom,
     )
     from corebandit.problems import (
@@ -97,12 +99,14 @@ _HOME = {
         "MultinomialTS",
         "EpsilonGreedy",
         "UniformRandom",
+        "RecommendedCORe",
         "LinCORe",
         "LinUCB",
         "LinTS",
         "LinPHE",
         "LinEpsilonGreedy",
         "LinGreedy",
+        "RecommendedLinCORe",
     ),
     "problems": (
         "BernoulliBandit",

@@ -1,14 +1,14 @@
 """The policies, one file each. A new one is a new file and a line here; everything else finds it by `all_policies`."""
 
 from corebandit.policies.bernoulli_ts import BernoulliTS
-from corebandit.policies.core import CORe
+from corebandit.policies.core import CORe, RecommendedCORe
 from corebandit.policies.epsilon_greedy import EpsilonGreedy
 from corebandit.policies.gaussian_ts import GaussianTS
 from corebandit.policies.giro import Giro
 from corebandit.policies.klucb import KLUCB
 from corebandit.policies.lin_epsilon_greedy import LinEpsilonGreedy
 from corebandit.policies.lin_greedy import LinGreedy
-from corebandit.policies.lincore import LinCORe
+from corebandit.policies.lincore import LinCORe, RecommendedLinCORe
 from corebandit.policies.linphe import LinPHE
 from corebandit.policies.lints import LinTS
 from corebandit.policies.linucb import LinUCB
@@ -29,12 +29,14 @@ __all__ += ["PHE"]
 __all__ += ["NPTS", "SSMC"]
 __all__ += ["KLUCB", "Giro", "MultinomialTS"]
 __all__ += ["EpsilonGreedy", "UniformRandom"]
+__all__ += ["RecommendedCORe"]
 # Choosing by features.
 __all__ += ["LinCORe"]
 __all__ += ["LinUCB"]
 __all__ += ["LinTS"]
 __all__ += ["LinPHE"]
 __all__ += ["LinEpsilonGreedy", "LinGreedy"]
+__all__ += ["RecommendedLinCORe"]
 __all__ += ["all_policies", "arm_policies", "feature_policies"]
 
 

@@ -138,29 +138,33 @@ def check_positions(n_positions: int, most: int) -> None:
 class YandexLike(ShowsRankings):
     """One of 60 made-up queries of a search engine, whose users click the first document that attracts them.
 
-    Under another `click_model` than the cascade (CM), the attractions stay and what the model adds has round numbers:
-    examination falls like rank^-0.6, every second click satisfies.
+    With `query=None` each run draws one of them. Under another `click_model` than the cascade (CM), the attractions
+    stay and what the model adds has round numbers: examination falls like rank^-0.6, every second click satisfies.
 
     >>> YandexLike(query=3).label
     'yandex_like(query=3)'
     """
 
     name = "yandex_like"
-    query: int = 0
+    query: int | None = 0
     n_positions: int = 5
     click_model: str = "CM"
 
     def __post_init__(self) -> None:
         """Validate."""
-        if check_count("query", self.query, at_least=0) >= N_QUERIES:
+        if self.query is not None and check_count("query", self.query, at_least=0) >= N_QUERIES:
             raise ValueError(f"query must be below {N_QUERIES}, not {self.query}")
         check_positions(self.n_positions, len(MEAN_LOGITS))
         check_choice("click_model", self.click_model, CLICK_MODELS)
 
     @property
     def model(self) -> ClickModel:
-        """Return how users click."""
-        attraction = yandex_like_queries()[self.query]
+        """Return how users click; with `query=None`, on the first query."""
+        return self.model_of(self.query or 0)
+
+    def model_of(self, query: int) -> ClickModel:
+        """Return how users click on a query."""
+        attraction = yandex_like_queries()[query]
         ranks = range(1, len(attraction) + 1)
         rest: dict[str, dict[str, Any]] = {
             "CM": {},
@@ -179,7 +183,8 @@ class YandexLike(ShowsRankings):
 
     def draw(self, rng: Stream) -> Users:
         """Return the users, and the documents under names drawn at random."""
-        return users_of(self.model, self.n_positions, rng)
+        query = rng.integers(N_QUERIES) if self.query is None else self.query
+        return users_of(self.model_of(query), self.n_positions, rng)
 
 
 def _browsing(n_ranks: int) -> list[list[float]]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from corebandit.report.figures import as_svg, final_regrets, regret_curves, save
     from corebandit.report.page import render_fragment, render_page
     from corebandit.report.power_laws import scaling
+    from corebandit.report.ratios import ratio_maps
     from corebandit.report.sections import Drawing
     from corebandit.report.sweeps import heat_map, heat_map_panels, sweep_figures, sweep_lines, sweep_panels
 
@@ -22,6 +23,7 @@ __all__ = [
     "final_regrets",
     "heat_map",
     "heat_map_panels",
+    "ratio_maps",
     "regret_curves",
     "render_fragment",
     "render_page",
@@ -40,6 +42,7 @@ _HOMES = {
     "figures": ("as_svg", "final_regrets", "regret_curves", "save"),
     "page": ("render_fragment", "render_page"),
     "power_laws": ("scaling",),
+    "ratios": ("ratio_maps",),
     "sections": ("Drawing",),
     "sweeps": ("heat_map", "heat_map_panels", "sweep_figures", "sweep_lines", "sweep_panels"),
 }

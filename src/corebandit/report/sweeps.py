@@ -39,7 +39,7 @@ WIDE = 20
 # Light cells are good ones. The map is perceptually uniform, so it also reads in grey.
 _COLOURS = "viridis_r"
 # On a coloured cell text must not follow the colours of the page.
-_DARK, _LIGHT = "#0b0d0f", "#fdfdfd"
+DARK, LIGHT = "#0b0d0f", "#fdfdfd"
 _CELL_WIDTH, _CELL_HEIGHT, _WIDEST = 0.43, 0.31, 14.0
 
 
@@ -210,11 +210,11 @@ def _draw_map(axes: Axes, panel: "DataFrame") -> None:
                 va="center_baseline",
                 fontsize=7.5,
                 fontweight="bold" if (row, column) == best else "normal",
-                color=_text_colour(*mesh.to_rgba(mean)[:3]),
+                color=text_colour(*mesh.to_rgba(mean)[:3]),
             )
     # Within its cell an outline stands out whatever the colour of the page.
     corner = (best[1] + 0.07, best[0] + 0.07)
-    axes.add_patch(Rectangle(corner, 0.86, 0.86, fill=False, edgecolor=_DARK, linewidth=1.8))
+    axes.add_patch(Rectangle(corner, 0.86, 0.86, fill=False, edgecolor=DARK, linewidth=1.8))
     axes.set_xticks(np.arange(x.size) + 0.5, [minus(setting_number(value)) for value in x])
     axes.set_yticks(np.arange(y.size) + 0.5, [minus(setting_number(value)) for value in y])
     axes.tick_params(length=0)
@@ -230,10 +230,10 @@ def _map_title(panel: "DataFrame") -> str:
     return title if series in title else f"{title}: {series}"
 
 
-def _text_colour(*colour: float) -> str:
+def text_colour(*colour: float) -> str:
     """Return dark or light, whichever has the stronger contrast to a cell (relative luminance as in WCAG 2)."""
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour]
-    return _DARK if np.dot(linear, (0.2126, 0.7152, 0.0722)) > 0.18 else _LIGHT
+    return DARK if np.dot(linear, (0.2126, 0.7152, 0.0722)) > 0.18 else LIGHT
 
 
 def _colour_bar(axes: Axes, mesh: QuadMesh, is_wide: bool) -> None:

@@ -1,7 +1,8 @@
 """Studies beyond the paper, made and judged as its figures are. A new one is one module, and one line here."""
 
 from corebandit.paper.figure import Figure
+from corebandit.studies import warmup
 
-STUDIES: dict[str, Figure] = {}
+STUDIES: dict[str, Figure] = {module.NAME: module.FIGURE for module in (warmup,)}
 
 __all__ = ["STUDIES"]
