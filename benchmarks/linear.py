@@ -103,7 +103,8 @@ def _our_contenders(sizes: Sizes) -> Iterator[Contender]:
         runs = [Simulation(policy, LinearBandit(), sizes.horizon, run) for run in range(sizes.problems)]
         return sum(run.play(sizes.horizon) for run in runs)
 
-    for policy in (*(recipe() for recipe in feature_policies().values()), LinCORe(sampler="exact")):
+    compiled = (recipe() for recipe in feature_policies().values() if recipe.runs_compiled)
+    for policy in (*compiled, LinCORe(sampler="exact")):
         yield Contender(policy.label, sizes.problems * sizes.horizon, partial(task, policy))
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         BernoulliTS as BernoulliTS,
         CORe as CORe,
         EpsilonGreedy as EpsilonGreedy,
+        EstimatorCORe as EstimatorCORe,
         GaussianTS as GaussianTS,
         Giro as Giro,
         LinCORe as LinCORe,
@@ -107,6 +108,7 @@ _HOME = {
         "LinEpsilonGreedy",
         "LinGreedy",
         "RecommendedLinCORe",
+        "EstimatorCORe",
     ),
     "problems": (
         "BernoulliBandit",

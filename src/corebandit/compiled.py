@@ -118,9 +118,9 @@ _exposed: set[str] = set()
 _allocate_nothing: set[type] = set()
 
 
-def is_ours(cls: type) -> bool:
-    """Tell whether `cls` is part of this package, so that the cache directory knows its source."""
-    return cls.__module__.partition(".")[0] == __package__
+def is_ours(cls: Any) -> bool:
+    """Tell whether `cls`, or a function, is part of this package, so that the cache directory knows its source."""
+    return bool(cls.__module__.partition(".")[0] == __package__)
 
 
 @cache

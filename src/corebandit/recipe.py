@@ -74,6 +74,7 @@ class AnyPolicy(Recipe):
     """
 
     runs_compiled: ClassVar[bool] = True
+    can_be_rebuilt: ClassVar[bool] = True  # whether its description is enough to make it again
 
     def start_on(self, problem: Any, horizon: int | None, capacity: int) -> Any:
         """Return a state that has seen nothing, for an instance of a problem."""
@@ -83,6 +84,14 @@ class AnyPolicy(Recipe):
     def reward_range(self) -> tuple[float, float]:
         """Return the smallest and the largest reward the policy is made for."""
         return REAL_LINE
+
+    def is_described_by(self, description: Any) -> bool:
+        """Tell whether a description, as it comes back from JSON, is of this policy."""
+        return bool(self.describe() == description)
+
+    def outside_code(self) -> frozenset[Any]:
+        """Return classes and functions that come in as parameters: what they do decides the numbers too."""
+        return frozenset()
 
 
 @dataclass(frozen=True)

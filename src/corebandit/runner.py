@@ -7,10 +7,11 @@ order and interruptions cannot change a number; with a folder, finished chunks a
 import hashlib
 import inspect
 import os
+import sys
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
@@ -56,7 +57,7 @@ class Chunk:
         return digest(
             {
                 "code": fingerprint(),
-                "foreign code": _foreign_code(problem, instance, self.policy, state),
+                "foreign code": _foreign_code([problem, instance, self.policy, state], self.policy.outside_code()),
                 "problem": problem.describe(),
                 "policy": self.policy.describe(),
                 "rounds": experiment.rounds.tolist(),
@@ -67,18 +68,22 @@ class Chunk:
         )
 
 
-def _foreign_code(*recipes_and_states: Any) -> str:
-    """Return a digest of the files that define classes from outside this package, and what they inherit from."""
-    classes = {type(item) for item in recipes_and_states}.union(*map(tuple_classes, recipes_and_states))
-    bases = {base for cls in classes for base in cls.__mro__}
+def _foreign_code(recipes_and_states: Sequence[Any], outside: Collection[Any]) -> str:
+    """Return a digest of the files that define what is from outside this package: classes, their bases, functions."""
+    classes = {type(item) for item in recipes_and_states}.union(*map(tuple_classes, recipes_and_states), outside)
+    definitions = {base for cls in classes for base in getattr(cls, "__mro__", [cls])}
     code = hashlib.sha256()
-    for cls in sorted((base for base in bases if not is_ours(base) and base is not object), key=repr):
+    for definition in sorted((item for item in definitions if not is_ours(item)), key=_full_name):
         try:
-            code.update(Path(inspect.getfile(cls)).read_bytes())
+            code.update(Path(inspect.getfile(definition)).read_bytes())
         except (OSError, TypeError):
-            if cls.__module__ != "builtins":  # typed in by hand: nobody can tell whether it has changed
+            if definition.__module__ not in sys.builtin_module_names:  # typed in by hand: it may have changed unseen
                 code.update(os.urandom(16))
     return code.hexdigest()
+
+
+def _full_name(definition: Any) -> str:
+    return f"{definition.__module__}.{definition.__qualname__}"
 
 
 def _chunks(experiments: Sequence[Experiment]) -> Iterator[Chunk]:

@@ -44,7 +44,7 @@ def read_content(path: str | os.PathLike[str]) -> dict[str, Any]:
 def policy_from_json(description: dict[str, Any], given: AnyPolicy | None) -> AnyPolicy:
     """Return the policy that was saved: the one given, or one of the package's."""
     if given is not None:
-        if given.describe() != description:
+        if not given.is_described_by(description):
             raise ValueError(f"policy must be the one that was saved, {description}, not {given.describe()}")
         return given
     if not isinstance(description, dict) or "name" not in description:
@@ -55,6 +55,11 @@ def policy_from_json(description: dict[str, Any], given: AnyPolicy | None) -> An
     if name not in known:
         raise ValueError(
             f"the saved policy {name!r} is not part of corebandit: load(path, policy={name}(...)) needs it"
+        )
+    if not known[name].can_be_rebuilt:
+        raise ValueError(
+            f"the saved policy {name!r} is made around an object, which no file holds: load(path, policy={name}(...)) "
+            f"needs it as it was, {description}"
         )
     try:
         return known[name](**parameters)

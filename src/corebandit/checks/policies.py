@@ -72,8 +72,15 @@ def check_ranking_policy(policy: RankingPolicy, horizon: int | None = N_ROUNDS) 
 
 
 def check_recipe(policy: AnyPolicy) -> None:
-    """Check that the policy can be rebuilt from its description, and so can a policy that is one of its parameters."""
+    """Check that the policy can be rebuilt from its description, and so can a policy that is one of its parameters.
+
+    One that says it cannot be rebuilt must still be told from others by its description.
+    """
     again = require_json(policy, policy.name, "parameters")
+    if not policy.can_be_rebuilt:
+        require(policy.is_described_by(again), policy.name, f"its description {again} does not fit it")
+        require(policy.changed() == policy, policy.name, "a copy of it is another")
+        return
     parameters = {key: value for key, value in again.items() if key != "name"}
     for key in parameters:
         if isinstance(inner := getattr(policy, key), AnyPolicy):

@@ -3,6 +3,7 @@
 from corebandit.policies.bernoulli_ts import BernoulliTS
 from corebandit.policies.core import CORe, RecommendedCORe
 from corebandit.policies.epsilon_greedy import EpsilonGreedy
+from corebandit.policies.estimator_core import EstimatorCORe
 from corebandit.policies.gaussian_ts import GaussianTS
 from corebandit.policies.giro import Giro
 from corebandit.policies.klucb import KLUCB
@@ -37,6 +38,8 @@ __all__ += ["LinTS"]
 __all__ += ["LinPHE"]
 __all__ += ["LinEpsilonGreedy", "LinGreedy"]
 __all__ += ["RecommendedLinCORe"]
+# Choosing by a model of the user's own.
+__all__ += ["EstimatorCORe"]
 __all__ += ["all_policies", "arm_policies", "feature_policies"]
 
 

@@ -1,0 +1,254 @@
+"""Estimators as people bring them: any object with fit(X, y) and predict(X).
+
+Here they are checked, copied, named and described. No library of estimators is imported unless the user's object, or
+the path that the user gave, comes from it.
+"""
+
+import ast
+import copy
+import copyreg
+import inspect
+import math
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corebandit.state import FloatArray
+
+
+@dataclass(eq=False)
+class RidgeRegression:
+    """Ridge regression with a constant that is not shrunk: an estimator that needs no other library."""
+
+    lam: float = 1e-3
+    theta: NDArray[Any] = field(init=False, repr=False)  # (d,)
+    centre: NDArray[Any] = field(init=False, repr=False)  # (d,) mean row
+    mean: float = field(init=False, repr=False)  # of the rewards
+
+    def fit(self, X: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None) -> "RidgeRegression":
+        """Fit to rows `(n, d)` and rewards `(n,)`, each counting as often as its weight says."""
+        self.centre = np.average(X, axis=0, weights=sample_weight)
+        self.mean = float(np.average(y, weights=sample_weight))
+        rows = X - self.centre
+        weighted = rows if sample_weight is None else rows * sample_weight[:, None]
+        self.theta = np.linalg.solve(weighted.T @ rows + self.lam * np.eye(X.shape[1]), weighted.T @ (y - self.mean))
+        return self
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return the estimated reward of each row."""
+        predicted: FloatArray = self.mean + (X - self.centre) @ self.theta
+        return predicted
+
+
+# Checking and copying ---------------------------------------------------------------------------------------------
+
+
+def checked_estimator(estimator: Any) -> Any:
+    """Return an unfitted copy of an estimator, or of the one that a path names, or say why it is none."""
+    if isinstance(estimator, str):
+        estimator = _estimator_from(estimator)
+    if isinstance(estimator, type):
+        raise ValueError(f"estimator must be an object such as {estimator.__name__}(...), not the class itself")
+    missing = [name for name in ("fit", "predict") if not callable(getattr(estimator, name, None))]
+    if missing:
+        raise ValueError(
+            f"estimator must have fit(X, y) and predict(X), but {type(estimator).__name__} has no {missing[0]}: "
+            f"{estimator!r}"
+        )
+    if _is_classifier(estimator):
+        raise ValueError(
+            f"estimator must predict rewards, so take a regressor, not the classifier {spelled(estimator)}"
+        )
+    try:
+        return unfitted_copy(estimator)
+    except Exception as error:
+        raise ValueError(
+            f"estimator must be one that can be copied, but {spelled(estimator)} cannot: {error}"
+        ) from error
+
+
+def _is_classifier(estimator: Any) -> bool:
+    try:
+        tags = estimator.__sklearn_tags__()
+    except Exception:  # not scikit-learn's, or of a version without tags
+        return getattr(estimator, "_estimator_type", None) == "classifier"
+    return bool(tags.estimator_type == "classifier")
+
+
+def unfitted_copy(estimator: Any) -> Any:
+    """Return a copy of an estimator that was never fitted; of one that knows its parameters, they alone are copied."""
+    if not _has_parameters(estimator):
+        return copy.deepcopy(estimator)
+    try:
+        from sklearn.base import clone
+    except ImportError:
+        return copy.deepcopy(estimator)
+    return clone(estimator)
+
+
+def free_random_states(estimator: Any) -> list[str]:
+    """Return the names of all parameters called random_state, however deep, that are None."""
+    if not _has_parameters(estimator) or not hasattr(estimator, "set_params"):
+        return []
+    parameters = estimator.get_params(deep=True)
+    return sorted(name for name, value in parameters.items() if _is_random_state(name) and value is None)
+
+
+def _is_random_state(name: str) -> bool:
+    return name.rpartition("__")[2] == "random_state"
+
+
+def _has_parameters(value: Any) -> bool:
+    return hasattr(value, "get_params") and not isinstance(value, type)
+
+
+# By path ----------------------------------------------------------------------------------------------------------
+
+
+def _estimator_from(path: str) -> Any:
+    """Return the estimator that a path such as 'sklearn.linear_model:Ridge(alpha=2.0)' names."""
+    match = re.fullmatch(r"\s*([A-Za-z_][\w.]*)\s*:\s*([A-Za-z_]\w*)\s*(\(.*\))?\s*", path, re.DOTALL)
+    if match is None:
+        raise ValueError(f"estimator must be written as 'sklearn.linear_model:Ridge(alpha=2.0)', not {path!r}")
+    module_name, name, arguments = match.groups()
+    library = module_name.partition(".")[0]
+    positional, named = _literals(path, arguments or "()")
+    try:
+        import_module(library)
+        cls = getattr(import_module(module_name), name, None)
+    except ImportError as error:
+        if library == "sklearn" and error.name == library:
+            hint = "install scikit-learn, for instance with pip install 'corebandit[sklearn]'"
+        else:
+            hint = f"the module {module_name!r} cannot be imported: {error}"
+        raise ValueError(f"estimator {path!r} cannot be made: {hint}") from error
+    if not (isinstance(cls, type) and hasattr(cls, "fit") and hasattr(cls, "predict")):
+        raise ValueError(f"estimator {path!r} cannot be made: {module_name} has no class {name!r} with fit and predict")
+    try:
+        return cls(*positional, **named)
+    except Exception as error:
+        raise ValueError(f"estimator {path!r} cannot be made: {error}") from error
+
+
+def _literals(path: str, text: str) -> tuple[list[Any], dict[str, Any]]:
+    """Return the arguments of a call; nothing in it is ever executed."""
+    try:
+        call = ast.parse(f"made{text}", mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError
+        positional = [ast.literal_eval(node) for node in call.args]
+        return positional, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except (SyntaxError, ValueError):
+        raise ValueError(f"estimator takes numbers, strings and lists of them as parameters, not {path!r}") from None
+
+
+# Naming and describing --------------------------------------------------------------------------------------------
+
+
+def spelled(estimator: Any) -> str:
+    """Return an estimator's class and the parameters that are not at their defaults.
+
+    >>> spelled(RidgeRegression(lam=2.0))
+    'RidgeRegression(lam=2.0)'
+    """
+    parameters = estimator.get_params(deep=False) if _has_parameters(estimator) else getattr(estimator, "__dict__", {})
+    try:
+        defaults = {name: argument.default for name, argument in inspect.signature(type(estimator)).parameters.items()}
+    except (TypeError, ValueError):
+        defaults = {}
+    changed = [
+        f"{name}={_spelled_value(value)}"
+        for name, value in parameters.items()
+        if not name.startswith("_") and (name not in defaults or description(value) != description(defaults[name]))
+    ]
+    return f"{type(estimator).__name__}({', '.join(changed)})" if changed else type(estimator).__name__
+
+
+def _spelled_value(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        if len(value) in (2, 3) and isinstance(value[0], str) and _has_parameters(value[1]):  # a step and its name
+            return _spelled_value(value[1])
+        return "[" + ", ".join(map(_spelled_value, value)) + "]"
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if value is None or isinstance(value, bool | int | float | str):
+        return repr(value)
+    if _has_parameters(value) or hasattr(value, "fit"):
+        return spelled(value)
+    return str(getattr(value, "__name__", type(value).__name__))
+
+
+def description(value: Any) -> Any:
+    """Return what an estimator, or a parameter of one, is made of, ready for JSON."""
+    return _Reading().of(value)
+
+
+def definitions(estimator: Any) -> frozenset[Any]:
+    """Return the classes and functions that an estimator is made of."""
+    reading = _Reading()
+    reading.of(estimator)
+    return frozenset(reading.definitions)
+
+
+def versions(estimator: Any) -> dict[str, str]:
+    """Return the versions of the libraries that an estimator comes from."""
+    libraries = {str(definition.__module__).partition(".")[0] for definition in definitions(estimator)}
+    found = {library: getattr(sys.modules.get(library), "__version__", None) for library in sorted(libraries)}
+    return {library: str(version) for library, version in found.items() if version is not None}
+
+
+class _Reading:
+    """Takes an object apart, down to what JSON has, and remembers the classes and functions it met."""
+
+    def __init__(self) -> None:
+        self.definitions: set[Any] = set()
+        self._within: list[int] = []  # what is being taken apart, to see where an object holds itself
+
+    def of(self, value: Any) -> Any:
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float):
+            return float(value) if math.isfinite(value) else repr(float(value))
+        if id(value) in self._within:
+            return "itself"
+        self._within.append(id(value))
+        try:
+            return self._parts(value)
+        finally:
+            self._within.pop()
+
+    def _parts(self, value: Any) -> Any:
+        if isinstance(value, np.generic | np.ndarray) and value.dtype != object:
+            return self.of(value.tolist())
+        if isinstance(value, tuple | list):
+            return [self.of(item) for item in value]
+        if isinstance(value, set | frozenset):
+            return sorted((self.of(item) for item in value), key=repr)
+        if isinstance(value, Mapping):
+            return {str(key): self.of(item) for key, item in value.items()}
+        if isinstance(value, type | FunctionType):
+            return self._definition(value)
+        path = self._definition(type(value))
+        if _has_parameters(value):
+            return {"class": path, "parameters": self.of(value.get_params(deep=False))}
+        try:
+            special = copyreg.dispatch_table.get(type(value))
+            reduced: Any = special(value) if special else value.__reduce_ex__(2)
+        except Exception:  # a lock, an open file: nothing that numbers depend on
+            return {"class": path}
+        if isinstance(reduced, str):  # a function that is not Python's
+            return {"class": path, "parameters": [getattr(value, "__module__", None), reduced]}
+        made_by, arguments, *state = reduced[:3]
+        is_ordinary = made_by.__name__ == "__newobj__"
+        return {"class": path, "parameters": self.of(state[0] if is_ordinary and state else [arguments, *state])}
+
+    def _definition(self, value: Any) -> str:
+        self.definitions.add(value)
+        return f"{value.__module__}.{value.__qualname__}"

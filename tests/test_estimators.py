@@ -1,0 +1,194 @@
+"""Estimators as people bring them: checked, copied, named, described, found by path."""
+
+import json
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from corebandit.estimators import (
+    RidgeRegression,
+    checked_estimator,
+    definitions,
+    description,
+    free_random_states,
+    spelled,
+    versions,
+)
+
+
+class Mine:
+    """A user's estimator, of no library."""
+
+    def __init__(self, k=3, scale=np.log1p):
+        self.k, self.scale = k, scale
+
+    def fit(self, X, y):
+        self.mean = y.mean()
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean)
+
+
+def test_ridge_regression_is_that_of_scikit_learn():
+    rng = np.random.default_rng(1)
+    X, y, weights = rng.normal(size=(30, 4)), rng.normal(size=30), rng.integers(1, 5, 30).astype(float)
+    for options in ({}, {"sample_weight": weights}):
+        ours, theirs = (model.fit(X, y, **options) for model in (RidgeRegression(lam=2.0), Ridge(alpha=2.0)))
+        assert np.allclose(ours.predict(X), theirs.predict(X), atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "label"),
+    [
+        (Ridge(), "Ridge"),
+        (Ridge(alpha=2), "Ridge(alpha=2)"),
+        (Ridge(alpha=np.float64(2.0)), "Ridge(alpha=2.0)"),
+        (make_pipeline(StandardScaler(), Ridge(alpha=2)), "Pipeline(steps=[StandardScaler, Ridge(alpha=2)])"),
+        (FunctionTransformer(np.log1p), "FunctionTransformer(func=log1p)"),
+        (Mine(), "Mine"),
+        (Mine(k=5), "Mine(k=5)"),
+        (RidgeRegression(lam=2.0), "RidgeRegression(lam=2.0)"),
+    ],
+    ids=str,
+)
+def test_an_estimator_is_named_by_what_is_not_at_its_default(estimator, label):
+    assert spelled(estimator) == label
+
+
+def everything_different():
+    """Return estimators that all do something else."""
+    return [
+        Ridge(),
+        Ridge(alpha=2),
+        Ridge(alpha=np.inf),
+        make_pipeline(StandardScaler(), Ridge()),
+        make_pipeline(StandardScaler(), Ridge(alpha=2)),
+        make_pipeline(StandardScaler(with_mean=False), Ridge()),
+        make_pipeline(SimpleImputer(missing_values=np.nan), Ridge()),
+        make_pipeline(FunctionTransformer(np.log1p), Ridge()),
+        make_pipeline(FunctionTransformer(np.exp), Ridge()),
+        make_pipeline(FunctionTransformer(np.cumsum), Ridge()),
+        make_pipeline(FunctionTransformer(partial(np.clip, a_min=0, a_max=1)), Ridge()),
+        make_pipeline(FunctionTransformer(partial(np.clip, a_min=0, a_max=2)), Ridge()),
+        RandomForestRegressor(random_state=np.random.RandomState(1)),
+        RandomForestRegressor(random_state=np.random.RandomState(2)),
+        Mine(),
+        Mine(k=5),
+        Mine(scale=np.exp),
+        Mine(scale=[1, 2]),
+        Mine(scale={1.0, 2.0}),
+        Mine(scale={"a": (1, 2)}),
+        RidgeRegression(),
+    ]
+
+
+def test_a_description_is_json_and_tells_estimators_apart():
+    described = [json.dumps(description(estimator)) for estimator in everything_different()]
+    assert len(set(described)) == len(described)
+    assert described == [json.dumps(description(estimator)) for estimator in everything_different()]
+    for text, estimator in zip(described, everything_different(), strict=True):
+        assert json.loads(text) == description(estimator)
+
+
+def test_a_description_names_class_and_parameters():
+    found = description(make_pipeline(StandardScaler(), Ridge(alpha=2)))
+    assert found["class"] == "sklearn.pipeline.Pipeline"
+    name, ridge = found["parameters"]["steps"][1]
+    assert (name, ridge["class"]) == ("ridge", "sklearn.linear_model._ridge.Ridge")
+    assert ridge["parameters"]["alpha"] == 2
+    assert versions(Ridge()) == {"sklearn": sys.modules["sklearn"].__version__}
+    assert description(Mine(k=4))["parameters"]["k"] == 4
+
+
+def test_an_object_that_holds_itself_can_be_described():
+    mine = Mine()
+    mine.k = [mine]
+    assert description(mine)["parameters"]["k"] == ["itself"]
+
+
+def test_classes_and_functions_inside_are_found():
+    def double(X):
+        return 2 * X
+
+    assert {double, Ridge, StandardScaler} <= definitions(
+        make_pipeline(StandardScaler(), FunctionTransformer(double), Ridge())
+    )
+    assert Mine in definitions(Mine())
+
+
+def test_what_was_fitted_is_not_copied():
+    ridge = Ridge().fit([[1.0], [2.0]], [1.0, 2.0])
+    assert not hasattr(checked_estimator(ridge), "coef_")
+    assert hasattr(ridge, "coef_")
+
+
+def test_random_states_that_nobody_set_are_found_however_deep():
+    free = make_pipeline(StandardScaler(), RandomForestRegressor())
+    assert free_random_states(free) == ["randomforestregressor__random_state"]
+    assert free_random_states(RandomForestRegressor(random_state=0)) == []
+    assert free_random_states(Mine()) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "estimator"),
+    [
+        ("sklearn.linear_model:Ridge", Ridge()),
+        (" sklearn.linear_model : Ridge(2.0, fit_intercept=False) ", Ridge(2.0, fit_intercept=False)),
+        (
+            "sklearn.ensemble:GradientBoostingRegressor(n_estimators=50)",
+            GradientBoostingRegressor(n_estimators=50),
+        ),
+        ("corebandit.estimators:RidgeRegression(lam=2.0)", RidgeRegression(lam=2.0)),
+    ],
+)
+def test_a_path_names_an_estimator(path, estimator):
+    assert description(checked_estimator(path)) == description(estimator)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "sentence"),
+    [
+        (Ridge, "must be an object such as Ridge(...), not the class itself"),
+        (StandardScaler(), "but StandardScaler has no predict"),
+        (3, "but int has no fit"),
+        (LogisticRegression(C=2), "take a regressor, not the classifier LogisticRegression(C=2)"),
+        (make_pipeline(StandardScaler(), LogisticRegression()), "not the classifier Pipeline"),
+        (Mine(k=(i for i in [])), "one that can be copied, but Mine(k=<genexpr>) cannot"),
+        ("Ridge", "must be written as 'sklearn.linear_model:Ridge(alpha=2.0)', not 'Ridge'"),
+        ("sklearn.linear_model:Ridge(alpha=open('x'))", "numbers, strings and lists of them as parameters"),
+        ("sklearn.linear_model:Ridge(1)(2)", "numbers, strings and lists of them as parameters"),
+        ("sklearn.linear_model:Ridge(beta=1)", "cannot be made: "),
+        ("sklearn.linear_model:Rigde", "sklearn.linear_model has no class 'Rigde' with fit and predict"),
+        ("os:system('true')", "os has no class 'system' with fit and predict"),
+        ("sklearn.nothing:Ridge", "the module 'sklearn.nothing' cannot be imported"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_what_is_no_estimator_is_refused_in_one_sentence(estimator, sentence):
+    with pytest.raises(ValueError, match="estimator") as refusal:
+        checked_estimator(estimator)
+    assert sentence in str(refusal.value)
+
+
+def test_without_scikit_learn_a_path_says_what_to_install(monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(
+        ValueError, match=r"install scikit-learn, for instance with pip install 'corebandit\[sklearn\]'"
+    ):
+        checked_estimator("sklearn.linear_model:Ridge")
+
+
+def test_scikit_learn_is_not_imported_unless_the_user_does():
+    code = "import corebandit as cb, sys; cb.EstimatorCORe().label; cb.Agent; assert 'sklearn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
