@@ -16,6 +16,9 @@ GOLDEN = Path(__file__).with_name("golden.json")
 VARIANTS = [
     *(cb.CORe(sampler="exact"), cb.CORe(pool_size=50), cb.CORe(sampler="exact", pool="plain")),
     *(cb.SSMC(window="last"), cb.PHE(pseudo="gaussian")),
+    *(cb.BootstrapTS(weights="poisson", replicate="round"), cb.WeightedBootstrap(weights="gaussian")),
+    *(cb.RewardExchange(probability=0.15, kept=False), cb.RewardExchange(probability=5.0, decay=1.0)),
+    *(cb.RandUCB(optimistic=False, coupled=False), cb.LinRewardExchange(probability=0.15, kept=False)),
     *(cb.LinCORe(sampler="exact"), cb.LinUCB(scaling="authors"), cb.LinPHE(pseudo="gaussian")),
 ]
 POLICIES = [*(policy() for policy in all_policies().values()), *VARIANTS]

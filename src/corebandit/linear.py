@@ -141,6 +141,17 @@ class Ridge(NamedTuple):
         rotate_in(self.factor, self.target, self.row, y / scale)
         solve_upper(self.factor, self.target, self.theta)
 
+    def shift(self, rhs: FloatArray) -> None:
+        """Add a vector b, which is used up, to the right-hand side.
+
+        It is rotated as the observations were, R'u = b. A row that was observed is then no longer than 1, however badly
+        the rows are scaled, so many small shifts lose nothing that one would keep.
+        """
+        solve_lower(self.factor, rhs, rhs)
+        for k in range(rhs.size):
+            self.target[k] += rhs[k]
+        solve_upper(self.factor, self.target, self.theta)
+
     def respond(self, rhs: FloatArray) -> None:
         """Replace a right-hand side b by G^-1 b, what it adds to the estimate."""
         solve_lower(self.factor, rhs, rhs)

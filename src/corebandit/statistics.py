@@ -50,6 +50,18 @@ def ratio_interval(numerator: FloatArray, denominator: FloatArray) -> Interval:
     return Interval(float(numerator.mean() / denominator.mean()), float(low), float(high))
 
 
+def growth_ratio_interval(growing: tuple[FloatArray, FloatArray], other: tuple[FloatArray, FloatArray]) -> Interval:
+    """Return how many times more one quantity grows than another, and its interval.
+
+    Each is two samples `(runs,)`, later and earlier; all four are paired. What grows is their mean.
+    """
+    (late, early), (other_late, other_early) = growing, other
+    value = (late.mean() / early.mean()) / (other_late.mean() / other_early.mean())
+    late, early, other_late, other_early = map(resampled_means, (late, early, other_late, other_early))
+    low, high = _middle((late / early) / (other_late / other_early))
+    return Interval(float(value), float(low), float(high))
+
+
 def frequency_interval(failures: int, runs: int) -> Interval:
     """Return the share of failures and its exact 95 % interval (Clopper and Pearson, 1934).
 

@@ -12,7 +12,8 @@ TESTS = Path(__file__).parent.parent
 
 
 def test_no_index_is_out_of_bounds():
-    names = ("checks", "pool", "history", "linear", "groups")  # the checks play every policy, alone and by an agent
+    # The checks play every policy, alone and by an agent.
+    names = ("checks", "pool", "history", "linear", "groups", "atoms", "exchange")
     files = [str(TESTS / f"test_{name}.py") for name in names]
     # Of the checks only those of our own policies: what users get wrong is compiled afresh each time.
     chosen = "not test_checks or test_every"

@@ -43,8 +43,8 @@ def test_few_values_need_no_list():
     state = NPTS().start(1, None, 1000)
     for index in range(1000):
         state.update(0, index % 15 / 15, None)
-    assert state.others.counts[0] == 0
-    assert state.repeats[0].sum() == 1001
+    assert state.values.others.counts[0] == 0
+    assert state.values.repeats[0].sum() == 1001
 
 
 def test_reward_range_ends_at_the_upper_bound():

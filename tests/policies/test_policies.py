@@ -14,8 +14,11 @@ from corebandit.policies import (
     PHE,
     SSMC,
     UCBV,
+    BootstrapTS,
     CORe,
     GaussianTS,
+    RewardExchange,
+    WeightedBootstrap,
     all_policies,
     arm_policies,
 )
@@ -33,6 +36,10 @@ VARIANTS = [recipe() for recipe in arm_policies().values()] + [
     GaussianTS(prior_sigma=2.0),
     NPTS(upper=2.0),
     SSMC(window="last"),
+    BootstrapTS(weights="poisson", replicate="round"),
+    WeightedBootstrap(weights="gaussian"),
+    RewardExchange(probability=0.15, kept=False),
+    RewardExchange(probability=5.0, decay=1.0),
 ]
 every_policy = pytest.mark.parametrize("policy", VARIANTS, ids=lambda policy: policy.label)
 every_kind_of_reward = pytest.mark.parametrize("decimals", [0, 6])

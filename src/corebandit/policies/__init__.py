@@ -1,6 +1,7 @@
 """The policies, one file each. A new one is a new file and a line here; everything else finds it by `all_policies`."""
 
 from corebandit.policies.bernoulli_ts import BernoulliTS
+from corebandit.policies.bootstrap_ts import BootstrapTS
 from corebandit.policies.core import CORe, RecommendedCORe
 from corebandit.policies.epsilon_greedy import EpsilonGreedy
 from corebandit.policies.estimator_core import EstimatorCORe
@@ -9,6 +10,8 @@ from corebandit.policies.giro import Giro
 from corebandit.policies.klucb import KLUCB
 from corebandit.policies.lin_epsilon_greedy import LinEpsilonGreedy
 from corebandit.policies.lin_greedy import LinGreedy
+from corebandit.policies.lin_rand_ucb import LinRandUCB
+from corebandit.policies.lin_reward_exchange import LinRewardExchange
 from corebandit.policies.lincore import LinCORe, RecommendedLinCORe
 from corebandit.policies.linphe import LinPHE
 from corebandit.policies.lints import LinTS
@@ -16,10 +19,13 @@ from corebandit.policies.linucb import LinUCB
 from corebandit.policies.multinomial_ts import MultinomialTS
 from corebandit.policies.npts import NPTS
 from corebandit.policies.phe import PHE
+from corebandit.policies.rand_ucb import RandUCB
+from corebandit.policies.reward_exchange import RewardExchange
 from corebandit.policies.ssmc import SSMC
 from corebandit.policies.ucb1 import UCB1
 from corebandit.policies.ucbv import UCBV
 from corebandit.policies.uniform_random import UniformRandom
+from corebandit.policies.weighted_bootstrap import WeightedBootstrap
 from corebandit.recipe import AnyPolicy, FeaturePolicy, Policy
 
 # In the order in which the paper speaks of them, then the rest.
@@ -29,6 +35,9 @@ __all__ += ["BernoulliTS", "GaussianTS"]
 __all__ += ["PHE"]
 __all__ += ["NPTS", "SSMC"]
 __all__ += ["KLUCB", "Giro", "MultinomialTS"]
+__all__ += ["RandUCB"]
+__all__ += ["BootstrapTS", "WeightedBootstrap"]
+__all__ += ["RewardExchange"]
 __all__ += ["EpsilonGreedy", "UniformRandom"]
 __all__ += ["RecommendedCORe"]
 # Choosing by features.
@@ -36,6 +45,8 @@ __all__ += ["LinCORe"]
 __all__ += ["LinUCB"]
 __all__ += ["LinTS"]
 __all__ += ["LinPHE"]
+__all__ += ["LinRandUCB"]
+__all__ += ["LinRewardExchange"]
 __all__ += ["LinEpsilonGreedy", "LinGreedy"]
 __all__ += ["RecommendedLinCORe"]
 # Choosing by a model of the user's own.

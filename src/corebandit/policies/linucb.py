@@ -54,11 +54,17 @@ class LinUCBState(NamedTuple):
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the upper confidence bound of each row's reward."""
+        self.estimate(features, scores)
+        for arm in range(scores.size):
+            scores[arm] += self.widths[arm]
+
+    def estimate(self, features: FloatArray, scores: FloatArray) -> None:
+        """Fill `scores` with the estimate of each row's reward, and `widths` with how far above it the bound is."""
         radius = self.scale * self.radius(features)
         predict(features, self.ridge.theta, scores)
         squared_widths(self.ridge.factor, features, self.solved, self.widths)
         for arm in range(scores.size):
-            scores[arm] += radius * math.sqrt(self.widths[arm])
+            self.widths[arm] = radius * math.sqrt(self.widths[arm])
 
     def radius(self, features: FloatArray) -> float:
         """Return beta, the radius of the ellipsoid that holds theta."""
@@ -143,7 +149,7 @@ class LinUCB(FeaturePolicy):
         """Return a state that has seen nothing."""
         is_authors = self.scaling == "authors"
         if is_authors and horizon is None:
-            raise ValueError("LinUCB(scaling='authors') needs a horizon: give one, or use scaling='textbook'")
+            raise ValueError("scaling='authors' needs a horizon: give one, or use scaling='textbook'")
         log_confidence = -1.0
         if self.delta is not None:
             log_confidence = -math.log(self.delta)

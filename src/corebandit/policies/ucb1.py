@@ -11,11 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.compiled import allocating_nothing
+from corebandit.compiled import allocating_nothing, inlined
 from corebandit.recipe import Policy
 from corebandit.state import FloatArray
 from corebandit.stream import Stream
 from corebandit.validate import check_number
+
+
+@inlined
+def width_after_one_pull(sigma: float, counts: FloatArray) -> float:
+    """Return 2 sigma sqrt(2 ln t), how far above its mean the bound of an arm pulled once is."""
+    return 2.0 * sigma * math.sqrt(2.0 * math.log(1.0 + counts.sum()))
 
 
 @allocating_nothing
@@ -28,7 +34,7 @@ class UCB1State(NamedTuple):
 
     def score(self, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the upper confidence bounds."""
-        width = 2.0 * self.sigma * math.sqrt(2.0 * math.log(1.0 + self.counts.sum()))
+        width = width_after_one_pull(self.sigma, self.counts)
         for arm in range(scores.size):
             n = self.counts[arm]
             scores[arm] = np.inf if n == 0.0 else self.sums[arm] / n + width / math.sqrt(n)

@@ -1,8 +1,8 @@
 """Studies beyond the paper, made and judged as its figures are. A new one is one module, and one line here."""
 
 from corebandit.paper.figure import Figure
-from corebandit.studies import warmup
+from corebandit.studies import exchange, warmup
 
-STUDIES: dict[str, Figure] = {module.NAME: module.FIGURE for module in (warmup,)}
+STUDIES: dict[str, Figure] = {module.NAME: module.FIGURE for module in (exchange, warmup)}
 
 __all__ = ["STUDIES"]

@@ -1,0 +1,44 @@
+"""How far towards its confidence bound an estimate is moved: the random multiple of RandUCB's widths."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from corebandit.compiled import allocating_nothing
+from corebandit.state import FloatArray
+from corebandit.stream import Stream
+from corebandit.validate import check_count, check_flag, check_number
+
+FULL_WIDTH_WEIGHT = 1e-6  # in place of the density at the last point, before weights are made to add up to 1
+
+
+@allocating_nothing
+class Multiplier(NamedTuple):
+    """A law on a few points up to 1. Make one with `new_multiplier`."""
+
+    points: FloatArray  # (n_points,)
+    up_to: FloatArray  # (n_points,) probability of each point and those before it
+
+    def multiple(self, rng: Stream) -> float:
+        """Draw a point."""
+        u, index = rng.random(), 0
+        while index < self.points.size - 1 and u >= self.up_to[index]:
+            index += 1
+        return float(self.points[index])
+
+
+def check_multiplier(n_points: int, spread: float, optimistic: bool, coupled: bool) -> None:
+    """Raise a ValueError unless the parameters give a law."""
+    check_count("n_points", n_points, at_least=2)
+    check_number("spread", spread, above=0)
+    check_flag("optimistic", optimistic)
+    check_flag("coupled", coupled)
+
+
+def new_multiplier(n_points: int, spread: float, optimistic: bool) -> Multiplier:
+    """Return equally spaced points on [0, 1], or on [-1, 1], weighted by the density of N(0, spread^2) there."""
+    points = np.linspace(0.0 if optimistic else -1.0, 1.0, n_points)
+    weights = np.exp(-0.5 * (points / spread) ** 2) / (spread * math.sqrt(2.0 * math.pi))
+    weights[-1] = FULL_WIDTH_WEIGHT
+    return Multiplier(points, np.cumsum(weights / weights.sum()))
