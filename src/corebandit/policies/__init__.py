@@ -2,7 +2,7 @@
 
 from corebandit.policies.bernoulli_ts import BernoulliTS
 from corebandit.policies.bootstrap_ts import BootstrapTS
-from corebandit.policies.core import CORe, RecommendedCORe
+from corebandit.policies.core import CORe
 from corebandit.policies.epsilon_greedy import EpsilonGreedy
 from corebandit.policies.estimator_core import EstimatorCORe
 from corebandit.policies.gaussian_ts import GaussianTS
@@ -12,7 +12,7 @@ from corebandit.policies.lin_epsilon_greedy import LinEpsilonGreedy
 from corebandit.policies.lin_greedy import LinGreedy
 from corebandit.policies.lin_rand_ucb import LinRandUCB
 from corebandit.policies.lin_reward_exchange import LinRewardExchange
-from corebandit.policies.lincore import LinCORe, RecommendedLinCORe
+from corebandit.policies.lincore import LinCORe
 from corebandit.policies.linphe import LinPHE
 from corebandit.policies.lints import LinTS
 from corebandit.policies.linucb import LinUCB
@@ -20,6 +20,8 @@ from corebandit.policies.multinomial_ts import MultinomialTS
 from corebandit.policies.npts import NPTS
 from corebandit.policies.phe import PHE
 from corebandit.policies.rand_ucb import RandUCB
+from corebandit.policies.recommended_core import RecommendedCORe
+from corebandit.policies.recommended_lincore import RecommendedLinCORe
 from corebandit.policies.reward_exchange import RewardExchange
 from corebandit.policies.ssmc import SSMC
 from corebandit.policies.ucb1 import UCB1

@@ -114,18 +114,3 @@ class CORe(Policy):
             warm_up=rounds_per_log(self.z, self.warm_up),
             log_horizon=known_log(horizon),
         )
-
-
-@dataclass(frozen=True)
-class RecommendedCORe(CORe):
-    """CORe with the setting that our own study recommends instead of the paper's: a far shorter warm-up.
-
-    The warm-up makes up most of CORe's regret. `corebandit reproduce warmup` compares settings with the best rivals,
-    over problems and horizons; docs/which_policy.md tells what it found, and the risks.
-
-    >>> RecommendedCORe().warm_up
-    0.5
-    """
-
-    alpha: float = 0.6
-    warm_up: float = 0.5

@@ -145,15 +145,3 @@ class LinCORe(FeaturePolicy):
             warm_up=rounds_per_log(self.z, self.warm_up),
             log_horizon=known_log(horizon),
         )
-
-
-@dataclass(frozen=True)
-class RecommendedLinCORe(LinCORe):
-    """LinCORe with the setting that our own study recommends instead of the paper's: see `RecommendedCORe`.
-
-    >>> RecommendedLinCORe().warm_up
-    0.5
-    """
-
-    alpha: float = 0.6
-    warm_up: float = 0.5
