@@ -6,7 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from corebandit.cli import app
-from corebandit.policies import all_policies
+from corebandit.ranking import PBM, write_models
+from corebandit.spec import known_policies, known_problems
 
 SMALL = ["--horizon", "200", "--runs", "4"]
 
@@ -57,6 +58,23 @@ def test_compare_takes_parameters_and_several_problems(tmp_path):
         "beta(n_arms=3)",
         "gaussian(n_arms=3, sigma=0.2)",
     ]
+
+
+def test_compare_ranks_too(tmp_path):
+    arguments = ["--policies", "Ranked(CORe(warm_up=0.1)),TopRank,CascadeKLUCB", *SMALL, "--out", tmp_path]
+    corebandit("compare", "--problem", "yandex_like(query=3)", *arguments)
+    frame = pl.read_parquet(tmp_path / "results.parquet")
+    assert frame["policy"].unique(maintain_order=True).to_list() == ["CORe(warm_up=0.1)", "TopRank", "CascadeKLUCB"]
+
+
+def test_the_usual_ranking_policies_look_where_users_do(tmp_path):
+    write_models(tmp_path / "models.json", {"9982_0": {"PBM": PBM([0.4, 0.2, 0.1], [1.0, 0.5])}})
+    problem = f"stored_query(file='{tmp_path / 'models.json'}', query='9982_0', model='PBM', n_positions=2)"
+    corebandit("compare", "--problem", problem, *SMALL, "--out", tmp_path / "out", "--sampler", "exact")
+    (described,) = json.loads((tmp_path / "out" / "experiments.json").read_text())["experiments"]
+    assert described["label"] == "query 9982_0, PBM, 2 shown"
+    assert [policy.get("observes") for policy in described["policies"].values()] == ["all", "all", None]
+    assert next(iter(described["policies"].values()))["policy"]["sampler"] == "exact"
 
 
 def test_the_sampler_can_be_set_for_all(tmp_path):
@@ -113,8 +131,9 @@ def test_run_reads_a_file(tmp_path, monkeypatch):
 
 def test_lists_show_what_there_is():
     printed = corebandit("list", "policies").stdout
-    assert all(name in printed for name in all_policies())
-    assert "bernoulli" in corebandit("list", "problems").stdout
+    assert all(name in printed for name in known_policies())
+    printed = corebandit("list", "problems").stdout
+    assert all(name in printed for name in known_problems())
     assert "figure1" in corebandit("list", "figures").stdout
 
 
@@ -160,6 +179,13 @@ def test_lists_show_what_there_is():
         (
             ["tune", "--problem", "beta", "--policy", "CORe", "--parameter", "z=0.4", "--parameter", "z=0.5"],
             "--parameter names the same parameter twice",
+        ),
+        (["reproduce", "figure1", "--click-models", "m.json"], "--click-models is for figure4, which is not among"),
+        (["reproduce", "figure1", "theory", "--model", "PBM"], "--model is for figure4, which is not among figure1, t"),
+        (["reproduce", "figure4", "--click-models", "m.json"], "cannot read m.json: No such file or directory"),
+        (
+            ["compare", "--problem", "yandex_like", "--policies", "CORe"],
+            "CORe does not rank, but yandex_like shows rankings: say Ranked(CORe)",
         ),
         (["run", "missing.toml"], "cannot read missing.toml: No such file or directory"),
     ],

@@ -1,6 +1,5 @@
 """README, guides and examples are executed, so they cannot lie."""
 
-import dataclasses
 import re
 import runpy
 import shlex
@@ -10,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from corebandit.cli import app
-from corebandit.policies import all_policies
+from corebandit.spec import known_policies, signature
 
 ROOT = Path(__file__).parent.parent
 TOLD_IN_ORDER = ROOT / "docs" / "ranking.md"  # where commands use what the Python before them wrote
@@ -40,7 +39,7 @@ def test_a_page_told_in_order_runs_from_top_to_bottom(tmp_path, monkeypatch):
             continue
         for line in block.splitlines():
             arguments = shlex.split(line.partition("corebandit ")[2])
-            small = ["--runs", "2", "--horizon", "100"] if arguments[0] == "reproduce" else []
+            small = ["--runs", "2", "--horizon", "100"] if arguments[0] in ("reproduce", "compare") else []
             result = CliRunner().invoke(app, [*arguments, *small])
             assert result.exit_code == 0, result.output
 
@@ -91,9 +90,8 @@ def test_every_command_is_documented():
 def policies_table():
     """Return the table of docs/policies.md as the code says it should be."""
     rows = ["| policy | what it does |", "|---|---|"]
-    for name, policy in all_policies().items():
-        parameters = ", ".join(f"{field.name}={field.default!r}" for field in dataclasses.fields(policy))
-        rows.append(f"| `{name}({parameters})` | {policy.__doc__.partition(chr(10))[0]} |")
+    for name, policy in known_policies().items():
+        rows.append(f"| `{name}({signature(policy)})` | {policy.__doc__.partition(chr(10))[0]} |")
     return "\n".join(rows)
 
 

@@ -25,6 +25,20 @@ def test_every_policy_meets_every_problem(tmp_path):
         assert (experiment.horizon, experiment.runs, experiment.seed, experiment.name) == (500, 5, 3, "mine")
 
 
+def test_a_file_may_describe_rankings(tmp_path):
+    text = """
+    problems = ["yandex_like(query=3)", { name = "yandex_like", query = 4, click_model = "PBM" }]
+    policies = ["Ranked(CORe(alpha=0.4))", "TopRank", { name = "Ranked", policy = { name = "UCB1" }, label = "bounds" }]
+    """
+    experiments = read_experiments(write(tmp_path, text))
+    assert [each.problem for each in experiments] == [cb.YandexLike(3), cb.YandexLike(4, click_model="PBM")]
+    assert experiments[0].policies == {
+        "CORe(alpha=0.4)": cb.Ranked(cb.CORe(alpha=0.4)),
+        "TopRank": cb.TopRank(),
+        "bounds": cb.Ranked(cb.UCB1()),
+    }
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

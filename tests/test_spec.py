@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 import corebandit as cb
+from corebandit import ranking
 from corebandit.policies import all_policies
 from corebandit.problems import all_problems
-from corebandit.spec import policy_from, problem_from, split_specs
+from corebandit.ranking.policies import ranking_policies
+from corebandit.ranking.problems import ranking_problems
+from corebandit.spec import known_policies, known_problems, policy_from, problem_from, signature, split_specs
 
 
 @pytest.mark.parametrize(
@@ -21,6 +24,12 @@ from corebandit.spec import policy_from, problem_from, split_specs
         ("EpsilonGreedy(epsilon=None)", cb.EpsilonGreedy()),
         ("NPTS(any_reward=false)", cb.NPTS()),
         ("NPTS(any_reward=true)", cb.NPTS(any_reward=True)),
+        ("TopRank", cb.TopRank()),
+        ("Ranked(CORe)", cb.Ranked(cb.CORe())),
+        ("ranked(CORe(alpha=0.4), observes=all)", cb.Ranked(cb.CORe(alpha=0.4), observes="all")),
+        ("RankedBandits(policy=BernoulliTS())", cb.RankedBandits(cb.BernoulliTS())),
+        ("PBMUCB([1, 0.5])", cb.PBMUCB(examination=(1, 0.5))),
+        ({"name": "Ranked", "policy": {"name": "CORe", "alpha": 0.4}}, cb.Ranked(cb.CORe(alpha=0.4))),
     ],
 )
 def test_a_spec_names_a_policy(spec, policy):
@@ -32,6 +41,33 @@ def test_a_problem_may_name_the_law_of_each_arm():
     assert problem_from("arms([bernoulli(0.3), gaussian(0.5, sigma=2)])") == wanted
     table = {"name": "arms", "laws": [{"name": "bernoulli", "p": 0.3}, {"name": "gaussian", "mu": 0.5, "sigma": 2}]}
     assert problem_from(table) == wanted
+
+
+def test_a_ranking_problem_may_name_its_click_model():
+    wanted = cb.RankingBandit(ranking.PBM([0.4, 0.2, 0.1], [1.0, 0.5]), n_positions=2)
+    assert problem_from("ranking(PBM([0.4, 0.2, 0.1], examination=[1, 0.5]), n_positions=2)") == wanted
+    model = {"name": "PBM", "attraction": [0.4, 0.2, 0.1], "examination": [1, 0.5]}
+    assert problem_from({"name": "ranking", "model": model, "n_positions": 2}) == wanted
+    assert problem_from("yandex_like(query=3)") == cb.YandexLike(query=3)
+    with pytest.raises(ValueError, match=r"unknown law or click model 'PBN': did you mean 'PBM'\?"):
+        problem_from("ranking(PBN([0.4]))")
+
+
+def test_a_problem_may_be_a_query_of_a_file(tmp_path):
+    path = tmp_path / "models.json"
+    ranking.write_models(path, {"9982_0": {"PBM": ranking.PBM([0.4, 0.2, 0.1], [1.0, 0.5])}})
+    problem = problem_from(f"stored_query(file='{path}', query='9982_0', model='PBM', n_positions=2)")
+    assert problem == cb.StoredQuery(str(path), "9982_0", "PBM", 2)
+    table = {"name": "stored_query", "file": str(path), "query": "9982_0", "model": "PBM", "n_positions": 2}
+    assert problem_from(table) == problem
+
+
+def test_every_policy_and_problem_can_be_named():
+    assert known_policies() == {**all_policies(), **ranking_policies()}
+    assert known_problems() == {**all_problems(), **ranking_problems()}
+    for name, policy in known_policies().items():
+        assert policy_from(name) == policy()
+        assert policy_from(f"{name}({signature(policy)})") == policy()
 
 
 def test_every_label_is_a_spec_of_itself():
@@ -56,14 +92,17 @@ def test_every_label_is_a_spec_of_itself():
     ("spec", "sentence"),
     [
         ("CORE2", "unknown policy 'CORE2': did you mean 'CORe'?"),
-        ("nonsense", "unknown policy 'nonsense': there is BernoulliTS, CORe, "),
+        ("nonsense", "unknown policy 'nonsense': there is BatchRank, BernoulliTS, CORe, "),
         ("CORe(alhpa=0.4)", "unknown parameter of CORe 'alhpa': did you mean 'alpha'?"),
         ("CORe(alpha=-1)", "alpha must be a number of at least 0, not -1"),
         ("CORe(z=1)", "z must be a number above 0 and below 1, not 1"),
         ("CORe(alpha='x')", "alpha must be a number of at least 0, not 'x'"),
         ("CORe(0.1,0.1,1,'fast',None,'plain',7)", r"CORe takes \(alpha, z, warm_up, sampler, pool_size, pool\)"),
         ("CORe(alpha=0.4", "is written as a name with parameters"),
-        ("CORe(alpha=__import__('os'))", "unknown law '__import__'"),
+        ("CORe(alpha=__import__('os'))", "unknown policy for arms '__import__'"),
+        ("Ranked(CORee(alpha=0.4))", "unknown policy for arms 'CORee': did you mean 'CORe'?"),
+        ("Ranked(CORe(alhpa=0.4))", "unknown parameter of CORe 'alhpa': did you mean 'alpha'?"),
+        ("Ranked(TopRank())", "unknown policy for arms 'TopRank'"),
         ("CORe(alpha=1+1j*x)", "cannot read the parameter"),
         ("no_such_file.py:Mine", "there is no file 'no_such_file.py'"),
         ({"alpha": 0.4}, "a policy needs a name"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from corebandit.validate import check_choice, check_count, check_flag, check_number, unknown
+from corebandit.validate import check_choice, check_count, check_flag, check_number, shortened, unknown
 
 
 def exactly(sentence: str) -> str:
@@ -116,3 +116,17 @@ def test_an_unknown_name_comes_with_the_nearest_known_one(value: str, sentence: 
     error = unknown("policy", value, ["UCB1", "CORe", "PHE"])
     assert isinstance(error, ValueError)
     assert str(error) == sentence
+
+
+def test_long_values_are_cut() -> None:
+    assert shortened("short") == "'short'"
+    cut = shortened([0.1] * 1000)
+    assert cut.startswith("[0.1, 0.1")
+    assert cut.endswith("...")
+    assert len(cut) < 110
+
+
+def test_of_many_names_only_some_are_listed() -> None:
+    sentence = str(unknown("query", "zzz", [f"q{number:03}" for number in range(60)]))
+    assert sentence.startswith("unknown query 'zzz': there is q000, q001, ")
+    assert sentence.endswith("q029 and 30 more")

@@ -71,7 +71,11 @@ if TYPE_CHECKING:
         RankedBandits as RankedBandits,
         TopRank as TopRank,
     )
-    from corebandit.ranking.problems import RankingBandit as RankingBandit, YandexLike as YandexLike
+    from corebandit.ranking.problems import (
+        RankingBandit as RankingBandit,
+        StoredQuery as StoredQuery,
+        YandexLike as YandexLike,
+    )
     from corebandit.ranking_agent import RankingAgent as RankingAgent
     from corebandit.recipe import (
         AnyPolicy as AnyPolicy,
@@ -147,7 +151,7 @@ _HOME = {
         "RankedBandits",
         "PBMUCB",
     ),
-    "ranking.problems": ("RankingBandit", "YandexLike"),
+    "ranking.problems": ("RankingBandit", "StoredQuery", "YandexLike"),
     "ranking_agent": ("RankingAgent",),
     "recipe": ("Policy", "FeaturePolicy", "RankingPolicy", "AnyPolicy", "Problem"),
     "result": ("Result",),

@@ -232,6 +232,8 @@ class Agent:
     def load(cls, path: str | os.PathLike[str], policy: AnyPolicy | None = None) -> "Agent":
         """Read an agent that `save` wrote; give the policy if it is not one of this package's."""
         content = read_content(path)
+        if "items" in content:
+            raise ValueError(f"{os.fspath(path)} holds an agent that ranks: read it with RankingAgent.load")
         policy = policy_from_json(content["policy"], policy)
         try:
             return cls._restored(content, policy)

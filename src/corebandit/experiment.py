@@ -1,7 +1,5 @@
 """An experiment is data: one problem, the policies to compare on it, how long, how often, from which seed."""
 
-import hashlib
-import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,12 +14,13 @@ from corebandit.recipe import (
     Policy,
     Problem,
     RankingPolicy,
+    digest,
     offers_features,
     shows_rankings,
 )
 from corebandit.state import IntArray
 from corebandit.stream import stream
-from corebandit.validate import check_choice, check_count
+from corebandit.validate import check_choice, check_count, shortened
 
 REGRETS = ("expected", "realised")
 N_CHECKPOINTS = 100
@@ -29,14 +28,18 @@ N_CHECKPOINTS = 100
 
 @dataclass(frozen=True)
 class Point:
-    """Where a policy stands in a study of parameters: one of a series, at these values."""
+    """Where a policy stands in a study of parameters: one of a series, at these values.
+
+    `name` is what tables call the place, if not by its value.
+    """
 
     series: str
     at: Mapping[str, float]
+    name: str = ""
 
     def describe(self) -> dict[str, Any]:
-        """Return both, ready for JSON."""
-        return {"series": self.series, "at": dict(self.at)}
+        """Return all of it, ready for JSON."""
+        return {"series": self.series, "at": dict(self.at), **({"name": self.name} if self.name else {})}
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,11 @@ class Experiment:
         points: Mapping[str, Point] | None = None,
     ) -> None:
         """Validate everything, so that a mistake shows before any work is done."""
+        if isinstance(problem, list | tuple) and any(isinstance(each, Problem) for each in problem):
+            raise ValueError(
+                f"problem must be one problem, not {len(problem)} of them: make an experiment for each, and run() "
+                "takes them all in a list"
+            )
         problem = problem if isinstance(problem, Problem) else Given(problem)
         labelled = _labelled(policies)
         check_count("horizon", horizon, at_least=2)
@@ -144,11 +152,6 @@ class Experiment:
         """Return the rounds at which regret is recorded: 100, evenly spaced, the last is the horizon, and `also_at`."""
         steps = np.arange(1, N_CHECKPOINTS + 1) * self.horizon / N_CHECKPOINTS
         return np.unique(np.concatenate([np.ceil(steps), self.also_at]).astype(np.int64))
-
-
-def digest(content: Any) -> str:
-    """Return a short name for JSON-like content."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def check_rewards_fit(policy: AnyPolicy, problem: Problem) -> None:
@@ -217,5 +220,5 @@ def _labelled(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy]) -> dict[s
         raise ValueError("policies must name at least one policy, for instance [CORe()]")
     for policy in policies.values():
         if not isinstance(policy, AnyPolicy):
-            raise ValueError(f"policies must be recipes such as CORe(), not {policy!r}")
+            raise ValueError(f"policies must be recipes such as CORe(), not {shortened(policy)}")
     return dict(policies)

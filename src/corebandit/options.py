@@ -73,7 +73,7 @@ class Named:
         """Return the indices of the arms on offer: all that are not retired, or those named, in this order."""
         if arms is None:
             if self._offered.size == 0:
-                raise ValueError("there is no arm to choose: all are retired; add one with add_arm")
+                raise ValueError(f"there is no {self.noun} to choose: all are retired; add one with add_{self.noun}")
             return self._offered
         offered = np.array([self.index_of(arm) for arm in arms], dtype=np.int64)
         for index in offered:

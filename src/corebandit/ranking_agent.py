@@ -2,9 +2,10 @@
 
 import os
 import threading
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
+from itertools import chain
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from corebandit.ranking_desk import RankingDesk
 from corebandit.recipe import AnyPolicy, Policy, RankingPolicy
 from corebandit.saving import DAMAGED, arm_from_json, arm_to_json, policy_from_json, read_content, write_content
 from corebandit.state import IntArray
-from corebandit.validate import check_count
+from corebandit.validate import check_count, shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +84,20 @@ class RankingAgent:
     @property
     def items(self) -> list[Hashable]:
         """Return the items on offer."""
-        return list(self._options.on_offer)
+        with self._lock:
+            return list(self._options.on_offer)
 
     @property
     def pending(self) -> dict[int, tuple[Hashable, ...]]:
         """Return the rankings whose clicks have not been told: id and items."""
-        return {ranking_id: self._names(shown) for ranking_id, shown in self._pending.items()}
+        with self._lock:
+            return {ranking_id: self._names(shown) for ranking_id, shown in self._pending.items()}
 
     @property
     def n_rankings(self) -> int:
         """Return how many rankings were learnt from."""
-        return self._desk.n_observations // self.n_positions
+        with self._lock:
+            return self._desk.n_observations // self.n_positions
 
     def ask(self) -> Ranking:
         """Rank the items on offer and return the first `n_positions`."""
@@ -133,12 +137,21 @@ class RankingAgent:
 
     def _clicks(self, shown: IntArray, clicks: Iterable[Hashable]) -> IntArray:
         """Return 1 for each position that was clicked, else 0."""
-        flags = np.zeros(self.n_positions, np.int64)
-        for item in _listed("clicks", clicks):
-            positions = np.flatnonzero(shown == self._options.index_of(item))
-            if positions.size == 0:
-                raise ValueError(f"clicks must be on items that were shown, {list(self._names(shown))!r}, not {item!r}")
-            flags[positions] = 1
+        flags, listed = np.zeros(self.n_positions, np.int64), _listed("clicks", clicks)
+        names = self._names(shown)
+        if len(listed) == self.n_positions and _are_flags(listed):
+            raise ValueError(
+                f"clicks must list the items that were clicked, such as [{names[0]!r}], not 0 or 1 for each position, "
+                f"as {shortened(listed)} seems to"
+            )
+        positions = {name: position for position, name in enumerate(names)}
+        for item in listed:
+            try:
+                flags[positions[item]] = 1
+            except (KeyError, TypeError):
+                raise ValueError(
+                    f"clicks must be on items that were shown, {shortened(list(names))}, not {shortened(item)}"
+                ) from None
         return flags
 
     def _pending_id(self, ranking: Ranking | int) -> int:
@@ -171,12 +184,17 @@ class RankingAgent:
                 raise ValueError(f"item {item!r} is on offer already")
 
     def retire_item(self, item: Hashable) -> None:
-        """Take an item off offer; clicks on rankings already made can still be told."""
+        """Take an item off offer, unless too few would be left; clicks on rankings already made can still be told."""
         with self._lock:
             self._check_items_may_change("retired")
             index = self._options.index_of(item)
             if index in self._options.retired:
                 raise ValueError(f"item {item!r} is retired already")
+            if len(self._options.on_offer) == self.n_positions:
+                raise ValueError(
+                    f"item {item!r} cannot be retired: {self.n_positions} items are on offer, and as many positions to "
+                    "fill; add another with add_item first"
+                )
             self._options.retire(self._options.retired | {index})
 
     def _check_items_may_change(self, what: str) -> None:
@@ -208,9 +226,9 @@ class RankingAgent:
     def load(cls, path: str | os.PathLike[str], policy: RankingPolicy | None = None) -> "RankingAgent":
         """Read an agent that `save` wrote; give the policy if it is not one of this package's."""
         content = read_content(path)
+        if "arms" in content:
+            raise ValueError(f"{os.fspath(path)} holds an agent that does not rank: read it with Agent.load")
         try:
-            if "items" not in content:
-                raise ValueError("it holds no items to rank; Agent.load reads agents that choose")
             return cls._restored(content, policy_from_json(content["policy"], policy))
         except DAMAGED as error:
             raise ValueError(f"{os.fspath(path)} is not a saved ranking agent, or damaged: {error}") from error
@@ -227,7 +245,8 @@ class RankingAgent:
         indices = [[check_count("pending", index, at_least=0) for index in shown] for shown in pending.values()]
         # Compiled code trusts these numbers with memory.
         if (
-            any(index >= len(items) for index in sum(indices, retired))
+            any(index >= len(items) for index in chain(retired, *indices))
+            or len(items) - len(set(retired)) < agent.n_positions
             or any(len(set(shown)) < len(shown) or len(shown) != agent.n_positions for shown in indices)
             or any(ranking_id >= agent._next_id for ranking_id in pending)
             or len(pending) < len(content["pending"])
@@ -240,6 +259,12 @@ class RankingAgent:
 
     def __repr__(self) -> str:
         return f"RankingAgent({self.policy.label}, items={self.items!r}, n_rankings={self.n_rankings})"
+
+
+def _are_flags(clicks: Sequence[Any]) -> bool:
+    """Tell whether these are 0 and 1, one of them more than once: a flag for each position and no items."""
+    flags = [bool(click) for click in clicks if isinstance(click, Real | np.bool_) and click in (0, 1)]
+    return len(flags) == len(clicks) and len(set(flags)) < len(flags)
 
 
 def _listed(name: str, items: Any) -> list[Hashable]:

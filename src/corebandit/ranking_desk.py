@@ -51,12 +51,7 @@ class RankingDesk(Desk):
 
     def choose(self) -> IntArray:
         """Return the items to show, best first."""
-        offered = self.options.offered(None)
-        if offered.size < self.n_positions:
-            raise ValueError(
-                f"there are {offered.size} items on offer, fewer than the {self.n_positions} positions; add some with "
-                "add_item"
-            )
+        offered = self.options.offered(None)  # never fewer than positions
         # However many of them are off offer, enough of this ranking are not.
         ranking = np.zeros(self.n_positions + self.n_arms - offered.size, np.int64)
         shown = np.zeros(self.n_positions, np.int64)

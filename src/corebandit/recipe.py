@@ -4,6 +4,8 @@ A recipe is a frozen dataclass that validates in its constructor and does nothin
 `RankingPolicy` and `Problem` add the one method that starts the work.
 """
 
+import hashlib
+import json
 import math
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from typing import Any, ClassVar, Self
@@ -62,6 +64,11 @@ def _spelled(value: Any) -> str:
     if isinstance(value, tuple | list):
         return "[" + ", ".join(_spelled(item) for item in value) + "]"
     return repr(_plain(value))
+
+
+def digest(content: Any) -> str:
+    """Return a short name for JSON-like content."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,7 @@ class Result:
                     "series": point["series"],
                     "x_name": x_name,
                     "x": float(x),
+                    "x_label": point.get("name"),
                     "y_name": y_name,
                     "y": None if y is None else float(y),
                     "runs": len(curve.regret),
@@ -251,6 +252,7 @@ SWEEPS = {
     "series": pl.String,
     "x_name": pl.String,
     "x": pl.Float64,
+    "x_label": pl.String,  # what to call the place, if not by its value
     "y_name": pl.String,
     "y": pl.Float64,
     "runs": pl.Int64,

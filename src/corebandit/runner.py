@@ -22,10 +22,10 @@ import numpy as np
 import polars as pl
 
 from corebandit.compiled import EntryPoint, fingerprint, is_ours, tuple_classes
-from corebandit.experiment import Experiment, digest
+from corebandit.experiment import Experiment
 from corebandit.play import play_arms, play_features, play_rankings
 from corebandit.progress import progress_bar
-from corebandit.recipe import AnyPolicy, offers_features, shows_rankings
+from corebandit.recipe import AnyPolicy, digest, offers_features, shows_rankings
 from corebandit.result import CPU_SECONDS, Result, Runs
 from corebandit.stream import stream, streams
 from corebandit.validate import check_count

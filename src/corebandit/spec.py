@@ -1,4 +1,4 @@
-"""Recipes by name: `CORe`, `CORe(alpha=0.4)`, `gaussian(sigma=0.2)`, `my_policies.py:Mine(c=2)`, or a table of a file.
+"""Recipes by name: `CORe`, `Ranked(CORe(alpha=0.4))`, `gaussian(sigma=0.2)`, `mine.py:Mine(c=2)`, or a table of a file.
 
 A spec is parsed, not executed: names, numbers, strings, lists and calls of known recipes, nothing else. A file that it
 names is imported, as Python would.
@@ -9,14 +9,16 @@ import importlib.util
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from corebandit.experiment import digest
-from corebandit.policies import all_policies
+from corebandit.policies import all_policies, arm_policies
 from corebandit.problems import LAWS, all_problems
-from corebandit.recipe import AnyPolicy, Problem, Recipe
+from corebandit.ranking.models import CLICK_MODELS
+from corebandit.ranking.policies import ranking_policies
+from corebandit.ranking.problems import ranking_problems
+from corebandit.recipe import AnyPolicy, Problem, Recipe, digest
 from corebandit.validate import unknown
 
 R = TypeVar("R", bound=Recipe)
@@ -28,7 +30,7 @@ def policy_from(spec: str | Mapping[str, Any]) -> AnyPolicy:
     >>> policy_from("CORe(alpha=0.4)")
     CORe(alpha=0.4, z=0.6, warm_up=4.0, sampler='fast', pool_size=None, pool='mirrored')
     """
-    return _recipe("policy", spec, all_policies(), AnyPolicy)
+    return _recipe("policy", spec, known_policies(), AnyPolicy)
 
 
 def problem_from(spec: str | Mapping[str, Any]) -> Problem:
@@ -37,7 +39,33 @@ def problem_from(spec: str | Mapping[str, Any]) -> Problem:
     >>> problem_from("gaussian(sigma=0.2)").label
     'gaussian(sigma=0.2)'
     """
-    return _recipe("problem", spec, all_problems(), Problem)
+    return _recipe("problem", spec, known_problems(), Problem)
+
+
+def known_policies() -> dict[str, type[AnyPolicy]]:
+    """Return every policy by its name: for arms, by features, and for rankings."""
+    return {**all_policies(), **ranking_policies()}
+
+
+def known_problems() -> dict[str, type[Problem]]:
+    """Return every problem that can be named."""
+    return {**all_problems(), **ranking_problems()}
+
+
+def signature(recipe: type[Recipe]) -> str:
+    """Return the parameters of a recipe with their defaults.
+
+    >>> signature(known_policies()["RankedBandits"])
+    'policy=UCB1'
+    """
+    return ", ".join(
+        field.name if field.default is MISSING else f"{field.name}={_spelled_default(field.default)}"
+        for field in sorted(fields(recipe), key=lambda field: bool(field.kw_only))
+    )
+
+
+def _spelled_default(value: Any) -> str:
+    return value.label if isinstance(value, Recipe) else repr(value)
 
 
 def split_specs(text: str) -> list[str]:
@@ -76,7 +104,7 @@ def _class(what: str, name: str, known: Mapping[str, type[Any]], kind: type[Reci
     if file:
         cls = getattr(_module(what, Path(file)), bare, None)
         if not (isinstance(cls, type) and issubclass(cls, kind)):
-            bases = "Policy or FeaturePolicy" if kind is AnyPolicy else kind.__name__
+            bases = "Policy, FeaturePolicy or RankingPolicy" if kind is AnyPolicy else kind.__name__
             raise ValueError(f"{file} has no {what} {bare!r}: it must be a class that derives from {bases}")
         return cls
     exact = {known_name.lower(): known_name for known_name in known}
@@ -116,18 +144,26 @@ def _arguments(what: str, spec: str, text: str) -> tuple[tuple[Any, ...], dict[s
         or len({keyword.arg for keyword in call.keywords} - {None}) < len(call.keywords)
     ):
         raise ValueError(f"a {what} is written as a name with parameters, such as CORe(alpha=0.4), not {spec!r}")
-    positional = tuple(_parsed(spec, node) for node in call.args)
-    return positional, {str(keyword.arg): _parsed(spec, keyword.value) for keyword in call.keywords}
+    positional = tuple(_parsed(what, spec, node) for node in call.args)
+    return positional, {str(keyword.arg): _parsed(what, spec, keyword.value) for keyword in call.keywords}
 
 
-def _parsed(spec: str, node: ast.expr) -> Any:
-    """Return the value of a parameter; inside one, a call is a law, such as gaussian(0.5, sigma=2)."""
+def _inner(what: str) -> tuple[str, Mapping[str, type[Any]]]:
+    """Return what a policy or a problem may be made of, and its classes by name."""
+    if what == "policy":
+        return "policy for arms", arm_policies()
+    return "law or click model", {**LAWS, **CLICK_MODELS}
+
+
+def _parsed(what: str, spec: str, node: ast.expr) -> Any:
+    """Return the value of a parameter, where a call is a recipe: gaussian(0.5, sigma=2), or CORe(alpha=0.4)."""
     if isinstance(node, ast.List | ast.Tuple):
         items = (ast.Call(item, [], []) if isinstance(item, ast.Name) else item for item in node.elts)
-        return [_parsed(spec, item) for item in items]
+        return [_parsed(what, spec, item) for item in items]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        named = {str(keyword.arg): _parsed(spec, keyword.value) for keyword in node.keywords}
-        return _built(_class("law", node.func.id, LAWS, Recipe), tuple(_parsed(spec, arg) for arg in node.args), named)
+        named = {str(keyword.arg): _parsed(what, spec, keyword.value) for keyword in node.keywords}
+        positional = tuple(_parsed(what, spec, argument) for argument in node.args)
+        return _built(_class(_inner(what)[0], node.func.id, _inner(what)[1], Recipe), positional, named)
     try:
         return ast.literal_eval(node)
     except ValueError:
@@ -138,7 +174,8 @@ def _parsed(spec: str, node: ast.expr) -> Any:
 
 def _value(what: str, value: Any) -> Any:
     if isinstance(value, Mapping):
-        return _recipe("law", value, LAWS, Recipe)
+        inner, known = _inner(what)
+        return _recipe(inner, value, known, Recipe)
     if isinstance(value, list):
         return [_value(what, item) for item in value]
     return value

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
+LONGEST_VALUE = 100  # characters of a value that an error shows
+MOST_NAMES = 30  # that an error lists
+
 
 def check_number(
     name: str,
@@ -59,10 +62,17 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
         raise ValueError(f"{name} must be {listed}, not {value!r}")
 
 
+def shortened(value: Any) -> str:
+    """Return the value as an error names it: its repr, cut if nobody would read it to the end."""
+    text = repr(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
+
+
 def unknown(what: str, value: str, known: Iterable[str]) -> ValueError:
     """Return the error for a name that does not exist, with the nearest one that does."""
     known = sorted(known)
     lowered = {name.lower(): name for name in known}
     near = difflib.get_close_matches(value.lower(), lowered, n=1)
-    hint = f"did you mean {lowered[near[0]]!r}?" if near else f"there is {', '.join(known)}"
+    more = f" and {len(known) - MOST_NAMES:,} more" if len(known) > MOST_NAMES else ""
+    hint = f"did you mean {lowered[near[0]]!r}?" if near else f"there is {', '.join(known[:MOST_NAMES])}{more}"
     return ValueError(f"unknown {what} {value!r}: {hint}")

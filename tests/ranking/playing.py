@@ -4,7 +4,7 @@ import numpy as np
 
 from corebandit.play import play_rankings
 from corebandit.ranking.models import CM, PBM
-from corebandit.ranking.problems import users_of
+from corebandit.ranking.users import users_of
 from corebandit.stream import stream
 
 LINEAR = tuple(np.linspace(0.9, 0.1, 10).tolist())

@@ -170,11 +170,37 @@ def test_exchanges_find_a_ranking_that_no_exchange_improves(name, monkeypatch):
     rng, found, best = np.random.default_rng(7), [], []
     for _ in range(25):
         model = random_model(name, rng)
-        found.append(model.value(model.optimal(3)))
+        found.append(model.value(search.best_ranking(model.user(), 3)))
         best.append(max(model.user().value(np.array(ranking)) for ranking in permutations(range(6), 3)))
     assert np.all(np.array(found) <= np.array(best) + 1e-12)
     assert np.mean(np.isclose(found, best)) > 0.8
     assert np.min(np.array(found) / best) > 0.9
+
+
+@pytest.mark.parametrize("n_positions", [1, 4, 6])
+def test_the_optimal_ranking_of_the_dependent_click_model_is_exact(n_positions):
+    rng = np.random.default_rng(8)
+    for _ in range(15):
+        attraction, stop = rng.choice([0.05, 0.3, 0.97, 1.0], 6), rng.choice([0.0, 0.1, 0.95, 1.0], 6)
+        model = DCM(attraction, stop)
+        user = model.user()
+        best = max(user.value(np.array(ranking)) for ranking in permutations(range(6), n_positions))
+        assert model.value(model.optimal(n_positions)) == pytest.approx(best, abs=1e-12)
+
+
+def test_the_dependent_click_model_is_exact_where_there_are_too_many_rankings_to_try():
+    attraction = [0.05, 1.0, 0.3, 0.1, 0.5, 1.0, 0.2, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1]
+    model = DCM(attraction, [1.0, 1.0, 0.1, 0.0, 0.0, 0.0, 0.0, 0.0])
+    # Stops are certain in the first two ranks, so these take what attracts least; below, nearly everything is free.
+    assert model.value(model.optimal(8)) == pytest.approx(2.83, abs=0.005)
+    assert model.value(model.optimal(8)) >= model.value([0, 8, 5, 1, 4, 2, 6, 7]) - 1e-12
+
+
+def test_more_documents_than_subsets_allow_are_searched():
+    rng = np.random.default_rng(9)
+    model = DCM(rng.random(21), rng.random(2))
+    best = max(model.user().value(np.array(ranking)) for ranking in permutations(range(21), 2))
+    assert model.value(model.optimal(2)) == pytest.approx(best, abs=1e-12)
 
 
 # Errors -----------------------------------------------------------------------------------------------------------

@@ -1,12 +1,14 @@
 """One ranking at a time."""
 
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import corebandit as cb
+from corebandit.options import Named
 from corebandit.ranking.policies import BatchRank, CascadeUCB1, Ranked, RankedBandits, TopRank
 from corebandit.ranking_agent import Ranking, RankingAgent
 from corebandit.state import arrays_of
@@ -73,9 +75,10 @@ def test_clicks_are_names_of_items_in_any_order_and_count_once():
     [
         ("news", "clicks must be a list of items, not the string 'news'"),
         (None, "clicks must be a list of items, not None"),
-        (["shoes"], "item must be one of 'news', .*, not 'shoes'"),
-        ([["news"]], "item must be one of"),
-        ([0, 1, 0], "item must be one of"),
+        (["shoes"], r"clicks must be on items that were shown, \['maps', 'news', 'shop'\], not 'shoes'"),
+        ([["news"]], r"clicks must be on items that were shown, .* not \['news'\]"),
+        ([0, 1, 0], r"clicks must list the items that were clicked, such as \['maps'\], not 0 or 1 for each position"),
+        ([True, False, False], "clicks must list the items that were clicked"),
         (["mail"], r"clicks must be on items that were shown, \['maps', 'news', 'shop'\], not 'mail'"),
         (["news", "mail"], "clicks must be on items that were shown"),
     ],
@@ -151,7 +154,7 @@ def test_bad_agents_are_refused(make, sentence):
 
 
 @pytest.mark.parametrize(
-    "policy", [Ranked(cb.CORe(warm_up=0.1)), TopRank(), RankedBandits()], ids=lambda policy: policy.label
+    "policy", [Ranked(cb.CORe(warm_up=0.1)), TopRank(), CascadeUCB1()], ids=lambda policy: policy.label
 )
 def test_items_come_and_go(policy):
     agent = make_agent(policy, horizon=400)
@@ -170,23 +173,53 @@ def test_items_come_and_go(policy):
         agent.retire_item("maps")
 
 
-def test_with_fewer_items_than_positions_nothing_can_be_shown():
-    agent = RankingAgent(TopRank(), ["a", "b"], 2)
+def test_the_last_items_that_fill_the_positions_cannot_be_retired():
+    agent = RankingAgent(TopRank(), ["a", "b", "c"], 2)
     ranking = agent.ask()
-    agent.retire_item("a")
-    before = snapshot(agent)
-    with pytest.raises(ValueError, match="there are 1 items on offer, fewer than the 2 positions"):
-        agent.ask()
-    assert all(map(np.array_equal, before, snapshot(agent)))
-    agent.tell(ranking, ["a"])  # shown before it was retired
+    agent.retire_item(ranking.items[0])
+    with pytest.raises(ValueError, match=r"cannot be retired: 2 items are on offer, and as many positions .* add_item"):
+        agent.retire_item(ranking.items[1])
+    assert len(agent.items) == len(agent.ask().items) == 2
+    agent.tell(ranking, [ranking.items[0]])  # shown before it was retired
     assert agent.n_rankings == 1
 
 
-def test_batchrank_keeps_its_items():
-    agent = make_agent(BatchRank(), horizon=100)
+def test_items_are_called_items():
+    items = Named(["a"], "item")
+    items.retire([0])
+    with pytest.raises(ValueError, match="there is no item to choose: all are retired; add one with add_item"):
+        items.offered(None)
+
+
+@pytest.mark.parametrize("policy", [BatchRank(), RankedBandits()], ids=lambda policy: policy.label)
+def test_policies_that_cannot_be_told_what_is_on_offer_keep_their_items(policy):
+    agent = make_agent(policy, horizon=100)
     for change in (agent.add_item, agent.retire_item):
-        with pytest.raises(ValueError, match="BatchRank needs the same ones all the time"):
+        with pytest.raises(ValueError, match=f"{policy.label} needs the same ones all the time; choose another policy"):
             change("news")
+
+
+def test_flags_for_positions_are_not_taken_for_items_that_are_numbers():
+    agent = RankingAgent(CascadeUCB1(), range(4), 4)
+    ranking = agent.ask()
+    with pytest.raises(ValueError, match="not 0 or 1 for each position"):
+        agent.tell(ranking, clicks=[1, 0, 0, 0])
+    agent.tell(ranking, clicks=[1, 0])
+    assert agent._desk.state.sums.tolist() == [1, 1, 0, 0]
+
+
+def test_clicks_on_ranked_bandits_are_not_lost_when_they_come_late():
+    agent = RankingAgent(RankedBandits(), range(6), 3, seed=5)
+    rng, waiting, n_clicks = np.random.default_rng(2), [], 0
+    for _ in range(500):
+        waiting.append(agent.ask())
+        if len(waiting) > 3:
+            ranking = waiting.pop(0)
+            is_last = any(ranking.items == later.items for later in waiting[-1:])
+            clicked = [] if is_last else [item for item in ranking.items if rng.random() < 0.4]
+            agent.tell(ranking, clicked)
+            n_clicks += len(clicked)
+    assert sum(bandit.sums.sum() for bandit in agent._desk.state.bandits) == n_clicks > 400
 
 
 @pytest.mark.parametrize(
@@ -196,7 +229,8 @@ def test_a_saved_agent_continues_bit_for_bit(policy, tmp_path):
     agent = make_agent(policy)
     play(agent, 150)
     waiting = agent.ask()
-    agent.retire_item("shop")
+    if policy.items_may_change:
+        agent.retire_item("shop")
     agent.save(tmp_path / "agent.json")
     twin = RankingAgent.load(tmp_path / "agent.json")
     assert twin.policy == policy
@@ -214,6 +248,7 @@ def test_a_saved_agent_continues_bit_for_bit(policy, tmp_path):
         {"pending": [[0, [0, 1, 9]]]},
         {"pending": [[7, [0, 1, 2]]]},
         {"retired": [9]},
+        {"retired": [0, 1, 2]},
         {"n_positions": 9},
         {"n_observations": 10},
         {"items": ITEMS[:4]},
@@ -232,10 +267,10 @@ def test_a_damaged_file_is_refused(damage, tmp_path):
 
 def test_an_agent_of_the_other_kind_is_refused(tmp_path):
     cb.Agent(cb.CORe(), arms=ITEMS).save(tmp_path / "arms.json")
-    with pytest.raises(ValueError, match=r"Agent\.load reads agents that choose"):
+    with pytest.raises(ValueError, match=r"holds an agent that does not rank: read it with Agent\.load"):
         RankingAgent.load(tmp_path / "arms.json")
     make_agent().save(tmp_path / "items.json")
-    with pytest.raises(ValueError, match="is not a saved agent, or damaged"):
+    with pytest.raises(ValueError, match=r"holds an agent that ranks: read it with RankingAgent\.load"):
         cb.Agent.load(tmp_path / "items.json")
 
 
@@ -245,6 +280,25 @@ def test_threads_may_share_an_agent():
         list(pool.map(lambda seed: play(agent, 50, seed), range(4)))
     assert agent.n_rankings == 200
     assert agent._desk.state.displays.sum() == 600
+
+
+def test_what_waits_can_be_read_while_others_ask():
+    agent, stop = make_agent(), threading.Event()
+
+    def ask_and_tell():
+        while not stop.is_set():
+            for ranking in [agent.ask() for _ in range(200)]:
+                agent.tell(ranking, [])
+
+    with ThreadPoolExecutor(1) as pool:
+        busy = pool.submit(ask_and_tell)
+        try:
+            for _ in range(300):
+                assert all(len(items) == 3 for items in agent.pending.values())
+                assert agent.items == ITEMS
+        finally:
+            stop.set()
+        busy.result()
 
 
 def test_an_agent_says_what_it_is():

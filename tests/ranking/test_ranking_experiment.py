@@ -76,6 +76,24 @@ def test_a_warm_up_without_an_end_is_warned_of(warm_up):
         cb.Experiment(PROBLEM, [policy], horizon=36)  # 130.3 feedbacks, three in a round at the most
 
 
+def test_several_problems_need_several_experiments():
+    with pytest.raises(ValueError, match=r"problem must be one problem, not 2 of them: .* run\(\) takes them all"):
+        cb.Experiment([PROBLEM, YandexLike()], [TopRank()])
+
+
+def test_where_all_is_looked_at_the_readings_of_the_warm_up_differ_by_one_round_at_most():
+    readings = [Ranked(cb.CORe(), "all", reading) for reading in ("observed", "displayed")]
+    rounds = np.array([[policy.warm_up_rounds(10, 5, n) for policy in readings] for n in range(500, 60_000, 500)])
+    assert set((rounds[:, 1] - rounds[:, 0]).tolist()) == {0, 1}
+
+
+def test_warm_ups_of_equal_length_are_the_same_where_all_is_looked_at():
+    problem = YandexLike(3, click_model="PBM")
+    policies = {reading: Ranked(cb.CORe(), "all", reading) for reading in ("observed", "displayed")}
+    result = cb.run(cb.Experiment(problem, policies, horizon=1500, runs=3))
+    np.testing.assert_array_equal(result.regret("observed"), result.regret("displayed"))
+
+
 def test_an_experiment_with_rankings_can_be_described():
     experiment = cb.Experiment(YandexLike(3), [Ranked()], horizon=100)
     assert experiment.describe()["problem"] == {

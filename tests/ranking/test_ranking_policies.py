@@ -292,6 +292,13 @@ def test_batchrank_drops_what_cannot_be_among_the_best():
     assert set(ranked(state, 2)) == {0, 1}
 
 
+def test_batchrank_plays_a_single_round():
+    state = BatchRank().start(3, 2, 1, 10)
+    shown_until(state, 40, clicked=[0])
+    assert np.isfinite(state.lower).all()
+    assert sorted(ranked(state, 2))[0] >= 0
+
+
 # Ranked bandits ---------------------------------------------------------------------------------------------------
 
 
@@ -318,6 +325,19 @@ def test_clicks_on_another_ranking_count_for_what_was_shown():
     state.learn(np.array(other), np.array([0, 1]), stream(1))
     assert state.bandits[0].counts[other[0]] == state.bandits[1].counts[other[1]] == 1
     assert state.bandits[1].sums[other[1]] == 1
+
+
+def test_late_clicks_are_paid_even_where_a_position_shows_the_same_again():
+    policy = RankedBandits(cb.EpsilonGreedy(epsilon=0.0))
+    state = policy.start(4, 2, 100, 100)
+    for bandit in state.bandits:
+        for item in range(4):
+            bandit.update(item, 1.0 if item == 2 else 0.0, stream(1))
+    last = ranked(state, 2)  # the second bandit wanted 2 as well
+    late = [next(item for item in range(4) if item not in last), last[1]]
+    state.learn(np.array(late), np.array([0, 1]), stream(1))
+    assert state.bandits[1].sums[last[1]] == 1
+    assert state.bandits[1].sums[2] == 1  # from before
 
 
 # The contract -----------------------------------------------------------------------------------------------------

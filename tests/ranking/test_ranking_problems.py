@@ -1,5 +1,6 @@
 """Users who click, as problems."""
 
+import re
 from dataclasses import dataclass
 from itertools import permutations
 from typing import NamedTuple
@@ -10,7 +11,9 @@ import pytest
 import corebandit as cb
 from corebandit.ranking.models import CM, PBM
 from corebandit.ranking.policies import Ranked
-from corebandit.ranking.problems import RankingBandit, YandexLike, users_of, yandex_like_queries
+from corebandit.ranking.problems import RankingBandit, StoredQuery, YandexLike, ranking_problems, yandex_like_queries
+from corebandit.ranking.stored import write_models
+from corebandit.ranking.users import users_of
 from corebandit.recipe import Recipe
 from corebandit.stream import stream
 
@@ -152,6 +155,79 @@ class Modest(Picky):
 def test_a_click_model_that_breaks_the_contract_is_told_how(model, sentence):
     with pytest.raises(cb.CheckFailed, match=sentence):
         cb.check_problem(RankingBandit(model((0.1, 0.9, 0.2)), n_positions=2))
+
+
+# Labels and stored queries ----------------------------------------------------------------------------------------
+
+
+def test_labels_are_short_and_differ_where_numbers_do():
+    first, second = (RankingBandit(PBM((p,) * 10, (1.0,) * 10)) for p in (0.1, 0.2))
+    assert re.fullmatch(r"PBM, 10 documents, 5 shown \([0-9a-f]{6}\)", first.label)
+    assert first.label != second.label
+    named = RankingBandit(first.model, title="rain coat")
+    assert named.label == "rain coat"
+    assert named.describe() == first.describe()  # so that the same users come
+    assert named.changed(n_positions=2).label == "rain coat"
+
+
+def test_errors_do_not_spell_out_models():
+    queries = {"CM": CM((0.1,) * 200)}
+    with pytest.raises(ValueError, match="model must be a click model") as caught:
+        RankingBandit(queries)
+    assert len(str(caught.value)) < 250
+    with pytest.raises(ValueError, match="attraction must be a list") as caught:
+        CM([[0.1] * 200] * 3)
+    assert len(str(caught.value)) < 250
+
+
+@pytest.fixture
+def stored(tmp_path):
+    path = tmp_path / "models.json"
+    write_models(path, {"9982_0": {model.name: model for model in MODELS}, "7": {"CM": MODELS[0]}})
+    return path
+
+
+def test_a_stored_query_shows_what_the_file_holds(stored):
+    problem = StoredQuery(str(stored), "9982_0", "PBM", n_positions=3)
+    assert problem.label == "query 9982_0, PBM, 3 shown"
+    assert problem.stored == MODELS[1]
+    assert problem.observes == "all"
+    assert problem.draw(stream(1)).best_value() == RankingBandit(MODELS[1], 3).draw(stream(1)).best_value()
+    cb.check_problem(problem)
+
+
+def test_a_stored_query_is_known_by_the_content_of_its_file_and_not_by_its_place(stored, tmp_path):
+    described = StoredQuery(str(stored), "7", n_positions=2).describe()
+    (tmp_path / "elsewhere").mkdir()
+    copy = tmp_path / "elsewhere" / "models.json"
+    copy.write_bytes(stored.read_bytes())
+    assert StoredQuery(str(copy), "7", n_positions=2).describe() == described
+    write_models(copy, {"7": {"CM": CM((0.5, 0.1, 0.3, 0.25))}})
+    changed = StoredQuery(str(copy), "7", n_positions=2).describe()
+    assert changed["digest"] != described["digest"]
+    assert {**changed, "digest": ""} == {**described, "digest": ""}
+
+
+@pytest.mark.parametrize(
+    ("query", "model", "n_positions", "sentence"),
+    [
+        ("9982", "CM", 3, "unknown query of .*models.json '9982': did you mean '9982_0'?"),
+        ("7", "PBM", 3, "unknown click model of query 7 in .*models.json 'PBM': there is CM"),
+        ("9982_0", "PBM", 5, "n_positions must be at most 3, as many as the model has, not 5"),
+    ],
+)
+def test_what_a_file_does_not_hold_is_named(stored, query, model, n_positions, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        StoredQuery(str(stored), query, model, n_positions)
+
+
+def test_a_missing_file_of_models_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"cannot read .*none.json: No such file"):
+        StoredQuery(str(tmp_path / "none.json"), "7")
+
+
+def test_every_ranking_problem_can_be_named():
+    assert list(ranking_problems()) == ["ranking", "yandex_like", "stored_query"]
 
 
 # The built-in queries ---------------------------------------------------------------------------------------------

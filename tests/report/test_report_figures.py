@@ -83,6 +83,12 @@ def test_core_variants_share_one_hue_and_the_plain_name_is_solid():
     assert styles["TS"].width < styles["LinCORe"].width
 
 
+def test_core_variants_beyond_the_dashes_take_other_hues():
+    styles = list(policy_styles([f"CORe {index}" for index in range(12)]).values())
+    assert [len({style.colour for style in styles[first : first + 4]}) for first in (0, 4, 8)] == [1, 1, 1]
+    assert len({style.colour for style in styles}) == 3
+
+
 @pytest.mark.parametrize("prefix", ["rival", "CORe"])
 def test_twenty_policies_differ_even_without_colour(prefix):
     styles = policy_styles([f"{prefix} {index}" for index in range(20)])

@@ -121,6 +121,16 @@ def test_settings_tell_how_to_make_it_again(page):
     assert "alpha = 0.6, warm_up = 4.0" in text
 
 
+def test_experiments_that_differ_only_in_their_problem_are_told_as_one(frames, settings):
+    (one,) = settings["experiments"]
+    queries = [{**one, "label": f"query {name}", "problem": {"name": "stored", "query": name}} for name in "abc"]
+    text = render_page("Queries", *frames, [], {**settings, "experiments": [*queries, {**one, "horizon": 20_000}]})
+    assert text.count('<div class="experiment">') == 2
+    assert "<summary>3 problems</summary>" in text
+    for name in "abc":
+        assert f"<td>query {name}</td><td>stored</td><td>query = {name}</td>" in text
+
+
 def test_settings_may_be_empty(frames):
     page = Page(render_page("Comparison", *frames, [], {}))
     assert "settings" not in page.ids

@@ -10,7 +10,7 @@ from corebandit.checks.games import N_ROUNDS
 from corebandit.checks.sentences import SEED, CheckFailed, require
 from corebandit.play import play_rankings
 from corebandit.ranking.models import PBM
-from corebandit.ranking.problems import users_of
+from corebandit.ranking.users import users_of
 from corebandit.ranking_agent import Ranking, RankingAgent
 from corebandit.recipe import RankingPolicy
 from corebandit.state import FloatArray, IntArray, arrays_of

@@ -1,6 +1,5 @@
 """The command line: argument parsing over functions that the library has anyway."""
 
-import dataclasses
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated
@@ -61,15 +60,10 @@ def _catalogue(what: Catalogue) -> Iterator[tuple[str, str, str]]:
             size = figure.paper_size
             yield figure.name, f"n = {size.horizon:,}, {size.runs} runs", figure.caption
         return
-    from corebandit.policies import all_policies
-    from corebandit.problems import all_problems
+    from corebandit.spec import known_policies, known_problems, signature
 
-    for name, recipe in {**(all_policies() if what is Catalogue.policies else all_problems())}.items():
-        parameters = ", ".join(
-            field.name if field.default is dataclasses.MISSING else f"{field.name}={field.default!r}"
-            for field in sorted(dataclasses.fields(recipe), key=lambda field: bool(field.kw_only))
-        )
-        yield name, parameters, (recipe.__doc__ or "").partition("\n")[0]
+    for name, recipe in {**(known_policies() if what is Catalogue.policies else known_problems())}.items():
+        yield name, signature(recipe), (recipe.__doc__ or "").partition("\n")[0]
 
 
 def main() -> None:

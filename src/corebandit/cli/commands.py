@@ -11,6 +11,7 @@ from corebandit.cli.running import errors_as_sentences, run_and_publish, with_sa
 
 if TYPE_CHECKING:
     from corebandit.experiment import Experiment
+    from corebandit.recipe import Problem
     from corebandit.result import Result
 
 
@@ -55,6 +56,9 @@ def reproduce(
         for name in figures or ():
             if name not in known:
                 raise unknown("figure", name, known)
+        if (click_models or model) and figures and "figure4" not in figures:
+            option = "--click-models" if click_models else "--model"
+            raise ValueError(f"{option} is for figure4, which is not among {', '.join(figures)}")
         changes = given(
             runs=runs,
             horizon=horizon,
@@ -92,7 +96,8 @@ def compare(
         str | None,
         typer.Option(
             help='Policies, such as "CORe,UCB1,CORe(alpha=0.4)" or "mine.py:MyPolicy".',
-            show_default="CORe,SSMC,UCB1, or LinCORe,LinTS,LinUCB where there are features",
+            show_default="CORe,SSMC,UCB1; by features LinCORe,LinTS,LinUCB; for rankings Ranked(CORe),"
+            "Ranked(BernoulliTS),TopRank",
         ),
     ] = None,
     arms: Annotated[int | None, typer.Option(help="Number of arms.", show_default="the problem's")] = None,
@@ -109,17 +114,15 @@ def compare(
     `corebandit list policies` and `corebandit list problems` show what there is. Example:
 
     `corebandit compare --problem bernoulli --policies "CORe,CORe(alpha=0.4),UCB1" --horizon 5000 --runs 50`
+
+    `corebandit compare --problem "yandex_like(query=3)" --policies "Ranked(CORe),TopRank,CascadeKLUCB"`
     """
     with errors_as_sentences():
         from corebandit.experiment import Experiment
-        from corebandit.recipe import offers_features
         from corebandit.spec import policy_from, problem_from, split_specs
-        from corebandit.stream import stream
 
         problems = [problem_from(spec) for spec in problem]
-        if policies is None:
-            is_by_features = all(offers_features(each.draw(stream(0))) for each in problems)
-            policies = "LinCORe,LinTS,LinUCB" if is_by_features else "CORe,SSMC,UCB1"
+        policies = _usual_policies(problems) if policies is None else policies
         chosen = [policy_from(spec) for spec in split_specs(policies)]
         if arms is not None:
             for each in problems:
@@ -129,6 +132,21 @@ def compare(
         size = given(runs=runs, horizon=horizon, seed=seed)
         experiments = [Experiment(each, chosen, name="compare", **size) for each in problems]
         run_and_publish(with_sampler(experiments, sampler), out, jobs=jobs, fresh=fresh, title="Comparison of policies")
+
+
+def _usual_policies(problems: "list[Problem]") -> str:
+    """Return policies that fit the problems, if these are all of one kind."""
+    from corebandit.recipe import offers_features, shows_rankings
+    from corebandit.stream import stream
+
+    instances = [problem.draw(stream(0)) for problem in problems]
+    if all(map(offers_features, instances)):
+        return "LinCORe,LinTS,LinUCB"
+    if all(map(shows_rankings, instances)):
+        observes = {getattr(problem, "observes", "last_click") for problem in problems}
+        looked_at = "all" if observes == {"all"} else "last_click"
+        return f"Ranked(CORe, observes={looked_at}),Ranked(BernoulliTS, observes={looked_at}),TopRank"
+    return "CORe,SSMC,UCB1"
 
 
 def run(

@@ -15,6 +15,7 @@ from corebandit.cli.options import Sampler
 
 if TYPE_CHECKING:  # imported where used, so that help answers at once
     from corebandit.experiment import Experiment
+    from corebandit.recipe import AnyPolicy
     from corebandit.report import Drawing
     from corebandit.result import Result
 
@@ -26,14 +27,18 @@ def with_sampler(experiments: "Sequence[Experiment]", sampler: Sampler | None) -
     if sampler is None:
         return list(experiments)
     return [
-        experiment.with_policies(
-            {
-                label: policy.changed(sampler=sampler.value) if hasattr(policy, "sampler") else policy
-                for label, policy in experiment.policies.items()
-            }
-        )
+        experiment.with_policies({label: _sampled(policy, sampler) for label, policy in experiment.policies.items()})
         for experiment in experiments
     ]
+
+
+def _sampled(policy: "AnyPolicy", sampler: Sampler) -> "AnyPolicy":
+    """Return the policy with this sampler, if it has one or if a policy inside it does."""
+    if hasattr(policy, "sampler"):
+        return policy.changed(sampler=sampler.value)
+    if hasattr(policy, "policy"):
+        return policy.changed(policy=_sampled(policy.policy, sampler))
+    return policy
 
 
 def run_and_publish(

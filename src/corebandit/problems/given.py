@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from corebandit.recipe import REAL_LINE, Problem, offers_features
+from corebandit.validate import shortened
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,7 @@ class Given(Problem):
             wanted = f"; it lacks {', '.join(missing)}" if missing else ""
             raise ValueError(
                 f"a problem must be a recipe such as BernoulliBandit(), or a NamedTuple with {', '.join(members)}, "
-                f"not {self.instance!r}{wanted}"
+                f"not {shortened(self.instance)}{wanted}"
             )
 
     def draw(self, rng: Any) -> Any:

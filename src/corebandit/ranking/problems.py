@@ -7,83 +7,21 @@ fitted to the summary statistics of 60 cascade models of real queries.
 import math
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, ClassVar
 
-import numpy as np
-
-from corebandit.compiled import allocating_nothing
 from corebandit.ranking.models import CLICK_MODELS, ClickModel
-from corebandit.recipe import UNIT_INTERVAL, Problem
-from corebandit.state import FloatArray, IntArray
+from corebandit.ranking.stored import read_models
+from corebandit.ranking.users import Users, users_of
+from corebandit.recipe import UNIT_INTERVAL, Problem, digest
 from corebandit.stream import Stream, stream
-from corebandit.validate import check_choice, check_count
+from corebandit.validate import check_choice, check_count, shortened, unknown
 
 N_QUERIES = 60
 # By place on the result page: mean and standard deviation of the attraction's logit; one correlation for all pairs.
 MEAN_LOGITS = (-0.49, -1.73, -2.26, -2.78, -3.09, -3.27, -3.50, -3.49, -3.51, -3.46)
 LOGIT_DEVIATIONS = (1.15, 1.25, 0.99, 1.02, 1.12, 1.04, 0.98, 1.13, 1.17, 1.20)
 LOGIT_CORRELATION = 0.32
-
-
-@allocating_nothing
-class Users(NamedTuple):
-    """Users who click by one model, on items whose names were shuffled."""
-
-    user: Any  # how they click
-    originals: IntArray  # (n_items,) what the model calls each item
-    best: float
-    translated: IntArray  # (n_positions,) room for a ranking in the model's names
-
-    @property
-    def n_items(self) -> int:
-        """Return the number of items."""
-        return self.originals.size
-
-    @property
-    def n_positions(self) -> int:
-        """Return the number of items shown."""
-        return self.translated.size
-
-    def draw_user(self, rng: Stream, chance: FloatArray) -> None:
-        """Fill `chance` `(2, n_items)` with what decides a user's clicks."""
-        for row in range(chance.shape[0]):
-            for item in range(chance.shape[1]):
-                chance[row, item] = rng.random()
-
-    def translate(self, ranking: IntArray) -> None:
-        """Write the ranking in the model's names."""
-        for position in range(ranking.size):
-            self.translated[position] = self.originals[ranking[position]]
-
-    def click(self, ranking: IntArray, chance: FloatArray, clicks: IntArray) -> None:
-        """Fill `clicks` `(n_positions,)` with 1 where the user clicks, else 0."""
-        self.translate(ranking)
-        self.user.click(self.translated, chance, clicks)
-
-    def value(self, ranking: IntArray) -> float:
-        """Return the expected number of clicks."""
-        self.translate(ranking)
-        return float(self.user.value(self.translated))
-
-    def best_value(self) -> float:
-        """Return the highest value of a ranking."""
-        return self.best
-
-
-def users_of(model: Any, n_positions: int, rng: Stream) -> Users:
-    """Return users of a click model, who know its items under shuffled names."""
-    n_items = len(model.attraction)
-    originals = np.arange(n_items)
-    for item in range(n_items - 1, 0, -1):
-        other = rng.integers(item + 1)
-        originals[item], originals[other] = originals[other], originals[item]
-    return Users(model.user(), originals, best_value_of(model, n_positions), np.zeros(n_positions, np.int64))
-
-
-@lru_cache(maxsize=1000)
-def best_value_of(model: Any, n_positions: int) -> float:
-    """Return the highest value of a ranking, which some models have to search for."""
-    return float(model.user().value(np.asarray(model.optimal(n_positions), dtype=np.int64)))
 
 
 class ShowsRankings(Problem):
@@ -93,6 +31,11 @@ class ShowsRankings(Problem):
     def support(self) -> tuple[float, float]:
         """Return 0 and 1, no click and a click."""
         return UNIT_INTERVAL
+
+    @property
+    def observes(self) -> str:
+        """Return what clicks reveal: "all" positions, or those down to the "last_click"."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -106,22 +49,44 @@ class RankingBandit(ShowsRankings):
         `user()` and `optimal(n_positions)`.
     n_positions
         How many items are shown.
+    title
+        What to call it in results; by default the size, and a few letters that stand for the numbers.
 
     >>> from corebandit.ranking.models import CM
     >>> RankingBandit(CM([0.4, 0.2, 0.1]), n_positions=2).draw(stream(1)).best_value()
     0.52
+    >>> RankingBandit(CM([0.4, 0.2, 0.1]), n_positions=2).label
+    'CM, 3 documents, 2 shown (ce0fed)'
     """
 
     name = "ranking"
     model: Any
     n_positions: int = 5
+    title: str = ""
 
     def __post_init__(self) -> None:
         """Validate."""
         missing = [name for name in ("user", "optimal", "attraction", "describe") if not hasattr(self.model, name)]
         if missing:
-            raise ValueError(f"model must be a click model such as CM([0.4, 0.2, 0.1]), not {self.model!r}")
+            raise ValueError(f"model must be a click model such as CM([0.4, 0.2, 0.1]), not {shortened(self.model)}")
         check_positions(self.n_positions, getattr(self.model, "max_positions", len(self.model.attraction)))
+        if not isinstance(self.title, str):
+            raise ValueError(f"title must be a string, not {shortened(self.title)}")
+
+    @property
+    def label(self) -> str:
+        """Return the title, or the model's name, the size, and a digest that keeps different numbers apart."""
+        size = f"{len(self.model.attraction)} documents, {self.n_positions} shown"
+        return self.title or f"{self.model.name}, {size} ({digest(self.model.describe())[:6]})"
+
+    def describe(self) -> dict[str, Any]:
+        """Return the name and all parameters but the title, on which no number depends."""
+        return {key: value for key, value in super().describe().items() if key != "title"}
+
+    @property
+    def observes(self) -> str:
+        """Return what clicks reveal; of a model that does not say, those down to the last."""
+        return str(getattr(self.model, "observes", "last_click"))
 
     def draw(self, rng: Stream) -> Users:
         """Return the users, and the items under names drawn at random."""
@@ -146,6 +111,7 @@ class YandexLike(ShowsRankings):
     """
 
     name = "yandex_like"
+    n_documents: ClassVar[int] = len(MEAN_LOGITS)
     query: int | None = 0
     n_positions: int = 5
     click_model: str = "CM"
@@ -154,7 +120,7 @@ class YandexLike(ShowsRankings):
         """Validate."""
         if self.query is not None and check_count("query", self.query, at_least=0) >= N_QUERIES:
             raise ValueError(f"query must be below {N_QUERIES}, not {self.query}")
-        check_positions(self.n_positions, len(MEAN_LOGITS))
+        check_positions(self.n_positions, self.n_documents)
         check_choice("click_model", self.click_model, CLICK_MODELS)
 
     @property
@@ -181,10 +147,94 @@ class YandexLike(ShowsRankings):
         }
         return CLICK_MODELS[self.click_model](attraction, **rest[self.click_model])
 
+    @property
+    def observes(self) -> str:
+        """Return what clicks reveal."""
+        return CLICK_MODELS[self.click_model].observes
+
     def draw(self, rng: Stream) -> Users:
         """Return the users, and the documents under names drawn at random."""
         query = rng.integers(N_QUERIES) if self.query is None else self.query
         return users_of(self.model_of(query), self.n_positions, rng)
+
+
+@dataclass(frozen=True)
+class StoredQuery(ShowsRankings):
+    """One query of a file of click models, such as `corebandit clicks fit` writes.
+
+    Parameters
+    ----------
+    file, query, model
+        Where the models are, the query's name there, and which of its models users click by.
+    n_positions
+        How many documents are shown.
+
+    The description holds the file's bare name and a digest of the model, so results do not depend on where the file
+    is, and are never mistaken for those of other numbers.
+    """
+
+    name = "stored_query"
+    file: str
+    query: str
+    model: str = "CM"
+    n_positions: int = 5
+
+    def __post_init__(self) -> None:
+        """Read the model and validate."""
+        object.__setattr__(self, "file", str(self.file))
+        object.__setattr__(self, "query", str(self.query))
+        models = stored_models(self.file)
+        if self.query not in models:
+            raise unknown(f"query of {self.file}", self.query, models)
+        if self.model not in models[self.query]:
+            raise unknown(f"click model of query {self.query} in {self.file}", str(self.model), models[self.query])
+        object.__setattr__(self, "_stored", models[self.query][self.model])
+        check_positions(self.n_positions, self.stored.max_positions)
+
+    @property
+    def stored(self) -> ClickModel:
+        """Return how users click, as the file said when the recipe was made."""
+        model: ClickModel = vars(self)["_stored"]
+        return model
+
+    @property
+    def observes(self) -> str:
+        """Return what clicks reveal."""
+        return self.stored.observes
+
+    @property
+    def label(self) -> str:
+        """Return query and model, and how many documents are shown if not five."""
+        shown = "" if self.n_positions == StoredQuery.n_positions else f", {self.n_positions} shown"
+        return f"query {self.query}, {self.model}{shown}"
+
+    def describe(self) -> dict[str, Any]:
+        """Return the name and all parameters, and what the file says."""
+        content = {"n_documents": self.stored.n_documents, "digest": digest(self.stored.describe())}
+        return {**super().describe(), "file": Path(self.file).name, **content}
+
+    def draw(self, rng: Stream) -> Users:
+        """Return the users, and the documents under names drawn at random."""
+        return users_of(self.stored, self.n_positions, rng)
+
+
+def stored_models(file: str) -> dict[str, dict[str, ClickModel]]:
+    """Return the models of each query, by name; a file that has not changed is read once."""
+    try:
+        status = Path(file).stat()
+    except OSError as error:
+        raise ValueError(f"cannot read {file}: {error.strerror}") from error
+    return _models_of(file, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=4)
+def _models_of(file: str, changed: int, size: int) -> dict[str, dict[str, ClickModel]]:
+    return read_models(file)
+
+
+def ranking_problems() -> dict[str, type[Problem]]:
+    """Return the problems that show rankings, by name."""
+    return {problem.name: problem for problem in (RankingBandit, YandexLike, StoredQuery)}
 
 
 def _browsing(n_ranks: int) -> list[list[float]]:

@@ -1,5 +1,6 @@
 """The report as one HTML page that loads nothing, and as a fragment for notebooks."""
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -61,7 +62,7 @@ def render_page(
         tally=_tally(claims),
         command=settings.get("command"),
         versions=settings.get("versions", {}),
-        experiments=[_experiment(description) for description in settings.get("experiments", ())],
+        experiments=_experiments(settings.get("experiments", ())),
     )
 
 
@@ -154,12 +155,23 @@ def _tally(claims: Sequence[tables.Claim]) -> list[str]:
     return sentences
 
 
-def _experiment(description: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the settings say about one experiment, ready to print."""
-    problem, policies = description.get("problem", {}), description.get("policies", {})
+def _experiments(descriptions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what the settings say about the experiments; those that differ only in their problem are told as one."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for description in descriptions:
+        shared = {key: value for key, value in description.items() if key not in ("label", "problem", "points")}
+        groups.setdefault(json.dumps(shared), []).append(description)
+    return [_experiment(group) for group in groups.values()]
+
+
+def _experiment(group: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what the settings say about experiments that differ only in their problem, ready to print."""
+    description = group[0]
+    problems = [each.get("problem", {}) for each in group]
+    is_alone = len(group) == 1
     facts = {
-        "problem": problem.get("name"),
-        "parameters": tables.parameters(problem),
+        "problem": problems[0].get("name") if is_alone else None,
+        "parameters": tables.parameters(problems[0]) if is_alone else None,
         "rounds": description.get("horizon") and tables.count(description["horizon"]),
         "runs": description.get("runs") and tables.count(description["runs"]),
         "seed": description.get("seed"),
@@ -168,8 +180,14 @@ def _experiment(description: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "title": ", ".join(filter(None, (tables.figure_title(description.get("name", "")), description.get("title")))),
         "facts": {name: value for name, value in facts.items() if value not in (None, "")},
+        "problems": []
+        if is_alone
+        else [
+            {"label": each.get("label", ""), "name": problem.get("name"), "parameters": tables.parameters(problem)}
+            for each, problem in zip(group, problems, strict=True)
+        ],
         "policies": [
             {"label": label, "name": policy.get("name"), "parameters": tables.parameters(policy)}
-            for label, policy in policies.items()
+            for label, policy in description.get("policies", {}).items()
         ],
     }

@@ -69,6 +69,7 @@ def _table(frame: "DataFrame", series: str, down: str, across: str) -> SweepTabl
     across_values = names if across == "series" else sorted(names)
     # A second parameter grows upwards, as in the heat map.
     down_values = sorted({record[down] for record in records}, reverse=down == "y")
+    named = {record["x"]: record["x_label"] for record in records if down == "x" and record.get("x_label")}
     first = records[0]
     return SweepTable(
         figure=first["figure"],
@@ -78,7 +79,10 @@ def _table(frame: "DataFrame", series: str, down: str, across: str) -> SweepTabl
         down=" or ".join(dict.fromkeys(record[f"{down}_name"] for record in records)),
         across="" if across == "series" else first["x_name"],
         columns=[value if across == "series" else setting_number(value) for value in across_values],
-        rows=[(setting_number(value), [cells.get((value, other)) for other in across_values]) for value in down_values],
+        rows=[
+            (named.get(value) or setting_number(value), [cells.get((value, other)) for other in across_values])
+            for value in down_values
+        ],
         best=[f"{name} {setting(record)} ({_estimate(record)})" for name, record in best.items()],
     )
 

@@ -19,7 +19,7 @@ from corebandit.compiled import allocating_nothing
 from corebandit.ranking.em import Estimate, Stopping, climb_sessions
 from corebandit.ranking.log import ClickLog
 from corebandit.ranking.models.model import ClickModel, Shapes
-from corebandit.ranking.models.search import best_ranking
+from corebandit.ranking.models.search import FEW_DOCUMENTS, best_by_subsets, best_ranking
 from corebandit.ranking.models.top_down import LeavesByClick
 from corebandit.state import FloatArray, IntArray
 
@@ -66,9 +66,13 @@ class DCM(ClickModel):
         """Return the ranking with the most expected clicks.
 
         An attractive document costs the clicks below it where stopping is likely, so this need not be the order of
-        attraction. Found by trying everything, or by exchanges from that order if there are too many rankings.
+        attraction. Exact for up to 20 documents, and for more if there are at most four million rankings; otherwise
+        found by exchanges from that order, which may miss the best.
         """
-        return best_ranking(self.user(), self.checked_positions(n_positions))
+        user, n_positions = self.user(), self.checked_positions(n_positions)
+        if self.n_documents <= FEW_DOCUMENTS:
+            return best_by_subsets(user.attraction, user.stop_after_click_by_rank, n_positions)
+        return best_ranking(user, n_positions)
 
     @classmethod
     def estimate(cls, log: ClickLog, stopping: Stopping) -> Estimate:

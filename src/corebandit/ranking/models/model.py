@@ -15,7 +15,7 @@ from corebandit.ranking.em import Estimate, Stopping, tally
 from corebandit.ranking.log import ClickLog
 from corebandit.recipe import Recipe
 from corebandit.state import FloatArray, IntArray
-from corebandit.validate import check_count
+from corebandit.validate import check_count, shortened
 
 Shapes = Mapping[str, tuple[str, ...]]
 
@@ -75,7 +75,9 @@ class ClickModel(Recipe):
         """Return the probability of a click at each position given the clicks above it, `(n_positions,)`."""
         ranking, clicked = self.checked_ranking(ranking), np.asarray(clicks)
         if clicked.shape != ranking.shape or not np.isin(clicked, (0, 1)).all():
-            raise ValueError(f"clicks must be {ranking.size} numbers 0 or 1, one for each position, not {clicks!r}")
+            raise ValueError(
+                f"clicks must be {ranking.size} numbers 0 or 1, one for each position, not {shortened(clicks)}"
+            )
         probabilities = np.empty(ranking.size)
         self.user().fill_conditional_probabilities(ranking, clicked.astype(np.int64), probabilities)
         return probabilities
@@ -128,7 +130,7 @@ class ClickModel(Recipe):
         """Return the ranking as an array, or raise a ValueError unless it shows different documents of the model."""
         shown = np.asarray(ranking)
         if shown.ndim != 1 or shown.dtype.kind not in "iu":
-            raise ValueError(f"ranking must be a list of document indices, not {ranking!r}")
+            raise ValueError(f"ranking must be a list of document indices, not {shortened(ranking)}")
         self.checked_positions(shown.size)
         wrong = shown[(shown < 0) | (shown >= self.n_documents)]
         if wrong.size:
@@ -160,7 +162,7 @@ def _array(name: str, value: Any, axes: tuple[str, ...]) -> FloatArray:
     if values.ndim != len(axes) or 0 in values.shape:
         kind = " x ".join(f"{axis}s" for axis in axes)
         wanted = f"an array of numbers ({kind})" if len(axes) > 1 else f"a list of numbers, one for each {kind[:-1]}"
-        raise ValueError(f"{name} must be {wanted if axes else 'a number in [0, 1]'}, not {value!r}")
+        raise ValueError(f"{name} must be {wanted if axes else 'a number in [0, 1]'}, not {shortened(value)}")
     wrong = np.argwhere(~((values >= 0) & (values <= 1)))
     if wrong.size or (not axes and not 0 <= values <= 1):
         where = tuple(int(i) for i in wrong[0]) if axes else ()

@@ -87,7 +87,8 @@ class UBM(ClickModel):
     def optimal(self, n_positions: int) -> IntArray:
         """Return the ranking with the most expected clicks.
 
-        Found by trying everything, or by exchanges from the order of attraction if there are too many rankings.
+        Exact if there are at most four million rankings (ten documents); otherwise found by exchanges from the order
+        of attraction, which may miss the best.
         """
         return best_ranking(self.user(), self.checked_positions(n_positions))
 

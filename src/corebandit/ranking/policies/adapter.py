@@ -6,8 +6,9 @@ What a user has looked at is a matter of belief: everything down to the last cli
 (cascades), or always everything. What was not looked at is not learnt from.
 
 CORe's warm-up can be read in two ways. "observed": it lasts until so many feedbacks were observed; shown is what was
-observed least. "displayed", as in the code of CORe's authors: the first ceil(f / n_positions) rounds show all items
-equally often, f = warm_up ln(n) / (z - 1 - ln z) + 1, however much of them is looked at.
+observed least. "displayed": the first ceil(f / n_positions) rounds show all items equally often, however much of them
+is looked at, f = warm_up ln(n) / (z - 1 - ln z) + 1. These are as many rounds as in the code of CORe's authors, but not
+the same rankings: which of the items displayed least share a round is drawn at random each time.
 """
 
 import math

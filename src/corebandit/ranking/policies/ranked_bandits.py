@@ -6,7 +6,8 @@ An item that a position above has picked already is replaced by one drawn at ran
 is paid 0. Nothing is assumed of how users click; under position k the bandit learns which item is clicked by users whom
 the items above have not satisfied.
 
-A state remembers the picks of its last ranking only. If clicks come late, items that were shown count as picked.
+A state remembers the picks of its last ranking only. If clicks come late, after another ranking, all items that were
+shown count as picked. Items cannot come and go: a bandit would go on picking what is off offer.
 """
 
 from dataclasses import dataclass
@@ -55,22 +56,22 @@ class RankedBanditsState(NamedTuple):
 
     def rank(self, rng: Stream, ranking: IntArray) -> None:
         """Fill `ranking` with each bandit's pick, or a random item in place of one that is there already."""
-        n_items, n_picks = self.scores.size, self.picks.size
-        for position in range(n_picks):
+        for position in range(self.picks.size):
             self.bandits[position].score(rng, self.scores)
             best_items(self.scores, rng, self.picks[position : position + 1])
             item = self.picks[position]
             if is_among(item, ranking, position):
-                item = draw_unused(n_items, ranking, position, rng)
+                item = draw_unused(self.scores.size, ranking, position, rng)
             ranking[position] = self.shown[position] = item
-        for position in range(n_picks, ranking.size):
-            ranking[position] = draw_unused(n_items, ranking, position, rng)
 
     def learn(self, ranking: IntArray, clicks: IntArray, rng: Stream) -> None:
-        """Pay each bandit for its pick."""
+        """Pay each bandit for its pick, or for what it has shown if the ranking is not the last one."""
+        n_same = 0
+        for position in range(ranking.size):
+            n_same += ranking[position] == self.shown[position]
         for position in range(ranking.size):
             item = ranking[position]
-            pick = self.picks[position] if item == self.shown[position] else item
+            pick = self.picks[position] if n_same == ranking.size else item
             self.bandits[position].update(pick, float(clicks[position]) if pick == item else 0.0, rng)
 
 
@@ -83,6 +84,8 @@ class RankedBandits(RankingPolicy):
     >>> RankedBandits("CORe").label
     'RankedBandits(policy=CORe)'
     """
+
+    items_may_change = False  # a bandit cannot be told what is on offer
 
     policy: Policy = DEFAULT
 

@@ -7,6 +7,10 @@ block are the items that none beats, the next those that none of the rest beats,
 each shuffled. delta = 1 / n for n rounds; without a horizon the current round takes the place of n. Right for every
 click model in which exchanging two items in order of attraction never costs clicks.
 
+How soon depends on what is looked at. Regret stops growing under the position-based model and on easy cascades; on a
+cascade of ten documents with attractions from 0.9 down to 0.1 the fifth position is looked at with probability 0.002
+once the best are on top, and regret still grows, slowly, after two million rounds.
+
 Should the relation ever become cyclic, which has a probability below delta n_items^2, the rest is one block.
 """
 
