@@ -42,8 +42,32 @@ def test_batches_are_all_sessions_in_order_and_start_again():
         (([1, 2], [[1, 2]], [[0, 0]]), r"queries must be of shape \(1,\) as documents are, not \(2,\)"),
         (([1], [[1, 2]], [[0, 0, 0]]), r"clicks must be of shape \(1, 2\) as documents are, not \(1, 3\)"),
         (([1, 1], [[1, 2]] * 2, [[0, 0], [1, 2]]), "clicks of session 1 at rank 1 must be 0 or 1, not 2"),
+        (
+            ([1, 1], [[1, 2], [1]], [[0, 0], [0]]),
+            "documents must have as many positions in every session",
+        ),
+        (([1, 1], [[1, 2]] * 2, [[0, 0], [0]]), "clicks must have as many positions in every session"),
+        (
+            (["q", "q"], [["a", "b", "c"], ["b", "c", "b"]], np.zeros((2, 3))),
+            "documents of session 1 must differ, but b stands on its page twice",
+        ),
     ],
 )
 def test_mistakes_are_named(arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
         ClickLog.from_arrays(*arguments)
+
+
+def test_indices_that_belong_to_nothing_are_refused():
+    log = ClickLog.from_arrays(["x", "y"], [["a", "b"], ["a", "c"]], [[1, 0], [0, 0]])
+    (batch,) = log.batches()
+    for field, wrong in (("pairs", 4), ("pairs", -1), ("clicks", 2), ("queries", 2)):
+        values = getattr(batch, field).copy()
+        values.flat[-1] = wrong
+        with pytest.raises(ValueError, match=f"{field} of sessions must be from 0 to"):
+            ClickLog(batch._replace(**{field: values}), log.pairs, log.n_queries)
+
+
+def test_a_log_shows_its_size():
+    log = ClickLog.from_arrays(["x"] * 2, [["a", "b"], ["b", "c"]], [[1, 0], [0, 0]])
+    assert repr(log) == "<ClickLog: 2 sessions, 1 query, 3 pairs, 2 positions>"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click_models_made_up import NAMES, made_up
 
-from corebandit.ranking import read_models, write_models
+from corebandit.ranking import read_documents, read_models, write_models
 
 DATA = Path(os.environ.get("COREBANDIT_DATA", "no data")) / "click_models" / "yandex60.json.gz"
 
@@ -35,6 +35,30 @@ def test_the_same_models_make_the_same_file(tmp_path):
     for file in ("one.json.gz", "two.json.gz"):
         write_models(tmp_path / file, {"q": {"CM": made_up("CM", 3)}})
     assert (tmp_path / "one.json.gz").read_bytes() == (tmp_path / "two.json.gz").read_bytes()
+
+
+def test_names_of_documents_stand_beside_the_models_and_may_be_missing(tmp_path):
+    models = {"q": {"CM": made_up("CM", 2)}, "r": {"CM": made_up("CM", 2)}}
+    write_models(tmp_path / "named.json", models, {"q": ["a", "b"], "r": [7, 8]})
+    assert list(json.loads((tmp_path / "named.json").read_text())["q"]) == ["documents", "CM"]
+    assert read_models(tmp_path / "named.json") == models
+    assert read_documents(tmp_path / "named.json") == {"q": ["a", "b"], "r": ["7", "8"]}
+    write_models(tmp_path / "nameless.json", models)
+    assert read_models(tmp_path / "nameless.json") == models
+    assert read_documents(tmp_path / "nameless.json") == {}
+
+
+def test_a_file_that_is_missing_or_no_text_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"models.json must be a JSON file of click models, and does not exist"):
+        read_models(tmp_path / "models.json")
+    with pytest.raises(ValueError, match="must be a JSON file of click models, and is a folder"):
+        read_models(tmp_path)
+    (tmp_path / "log.parquet").write_bytes(b"PAR1\xff\xfe\x00")
+    with pytest.raises(ValueError, match=r"log.parquet must be a JSON file of click models, and is no text$"):
+        read_models(tmp_path / "log.parquet")
+    (tmp_path / "cut.json.gz").write_bytes(gzip.compress(b'{"q": {}}' * 100)[:30])
+    with pytest.raises(ValueError, match=r"cut.json.gz must be a JSON file of click models: "):
+        read_models(tmp_path / "cut.json.gz")
 
 
 @pytest.mark.parametrize(

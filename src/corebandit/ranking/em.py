@@ -3,6 +3,10 @@
 Every parameter is a probability, a numerator over a denominator. Both start at the prior's 1 and 2, as if one success
 in two trials had been seen: the maximum of likelihood times prior for the prior density 6 p (1 - p). EM then maximises
 that product, so what never decreases is the log-likelihood *plus* the log density of the prior, `Step.penalised`.
+
+Where parameters can make up for each other EM is slow, and the likelihood stands still long before they do. So steps
+are extrapolated, and what must come to rest are the parameters: on 35,000 real sessions a tolerance of 1e-5 ends within
+4e-4 of the maximum for every model, 1e-4 within 2e-2.
 """
 
 import math
@@ -35,16 +39,29 @@ class Estimate(NamedTuple):
     converged: bool
 
 
+class Point(NamedTuple):
+    """Parameters on the way, and where a step of EM leads from them."""
+
+    user: Any
+    improved: Any
+    step: Step
+
+    @property
+    def change(self) -> float:
+        """Return by how much the step of EM changes any parameter, at most."""
+        return max(float(np.abs(new - old).max()) for new, old in zip(self.improved, self.user, strict=True))
+
+
 def _silent(iteration: int, step: Step) -> None:
     pass
 
 
 @dataclass(frozen=True)
 class Stopping:
-    """When EM ends: after `iterations`, or when `penalised` changes by a smaller share than `tolerance`."""
+    """When EM ends: after `iterations`, or when a step would change no parameter by more than `tolerance`."""
 
-    iterations: int = 50
-    tolerance: float = 1e-7
+    iterations: int = 500
+    tolerance: float = 1e-5
     progress: Callable[[int, Step], None] = _silent
 
     def __post_init__(self) -> None:
@@ -94,20 +111,46 @@ def climb_sessions(blank: Any, log: ClickLog, stopping: Stopping) -> Estimate:
 
 
 def climb(user: Any, expect: Callable[[Any, Any, Any], float], stopping: Stopping) -> Estimate:
-    """Iterate EM from `user`; `expect(user, numerators, denominators)` adds expected counts, returns the likelihood."""
-    history: list[Step] = []
-    for iteration in range(stopping.iterations + 1):
+    """Iterate EM from `user`; `expect(user, numerators, denominators)` adds expected counts, returns the likelihood.
+
+    Every second iteration jumps ahead (`_ahead`), unless that would explain the log worse: then it is a plain step.
+    """
+
+    def reach(user: Any) -> Point:
         numerators, denominators = prior_counts(user)
         log_likelihood = expect(user, numerators, denominators)
-        step = Step(log_likelihood, log_likelihood + log_prior(user))
-        history.append(step)
-        stopping.progress(iteration, step)
-        change = abs(step.penalised - history[-2].penalised) if iteration else math.inf
-        if change <= stopping.tolerance * abs(step.penalised):
-            return Estimate(user, tuple(history), converged=True)
-        if iteration < stopping.iterations:
-            user = type(user)(*map(_ratio, numerators, denominators))
-    return Estimate(user, tuple(history), converged=False)
+        improved = type(user)(*map(_ratio, numerators, denominators))
+        return Point(user, improved, Step(log_likelihood, log_likelihood + log_prior(user)))
+
+    before = point = reach(user)
+    history = [point.step]
+    stopping.progress(0, point.step)
+    while (change := point.change) > stopping.tolerance and len(history) <= stopping.iterations:
+        is_jump = len(history) % 2 == 0
+        following = reach(_ahead(before, point) if is_jump else point.improved)
+        if is_jump and not following.step.penalised >= point.step.penalised:
+            following = reach(point.improved)
+        before, point = point, following
+        history.append(point.step)
+        stopping.progress(len(history) - 1, point.step)
+    return Estimate(point.user, tuple(history), converged=change <= stopping.tolerance)
+
+
+def _ahead(before: Point, point: Point) -> Any:
+    """Return where EM's steps seem to lead to (the third scheme of SQUAREM: Varadhan and Roland, 2008).
+
+    `point` is one step of EM from `before`. Steps that shrink slowly are worth many.
+    """
+    steps = [after - values for after, values in zip(point.user, before.user, strict=True)]
+    turns = [after - values - step for after, values, step in zip(point.improved, point.user, steps, strict=True)]
+    length, turned = (math.sqrt(sum(float(np.vdot(part, part)) for part in parts)) for parts in (steps, turns))
+    factor = max(length / turned, 1.0) if turned > 0 else 1.0
+    return type(point.user)(
+        *(
+            np.clip(values + 2.0 * factor * step + factor**2 * turn, MARGIN, 1.0 - MARGIN)
+            for values, step, turn in zip(before.user, steps, turns, strict=True)
+        )
+    )
 
 
 def prior_counts(user: Any) -> tuple[Any, Any]:

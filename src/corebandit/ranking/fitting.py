@@ -14,17 +14,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from corebandit import validate
 from corebandit.ranking.em import Step, Stopping
 from corebandit.ranking.log import ClickLog
 from corebandit.ranking.models import CLICK_MODELS, ClickModel
 from corebandit.ranking.models.model import chosen
 from corebandit.ranking.quality import Quality, evaluate
 from corebandit.state import IntArray
-from corebandit.validate import check_choice, unknown
+from corebandit.validate import check_choice
 
 Progress = Callable[[str, int, Step], None]
 
 METHODS = ("likelihood", "counts")
+UNKNOWN = ("error", "prior")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,18 +46,28 @@ class FittedModel:
 
     def evaluate(self, log: ClickLog) -> Quality:
         """Return how well the model foretells the clicks of a log; pairs that it does not know have their prior."""
+        _check_log(log)
         max_positions = [len(getattr(self.user, name)) for name, axes in self.model.shapes.items() if "rank" in axes]
         if any(n != log.n_positions for n in max_positions):
             raise ValueError(f"log must have {max_positions[0]} positions as the fitted one, not {log.n_positions}")
         user = self.user if log.pairs is self.pairs else chosen(self.model, self.user, self._rows_of(log.pairs))
         return evaluate(user, log)
 
-    def per_query(self, query: Any, documents: Sequence[Any]) -> ClickModel:
-        """Return the model of one query for some of its documents; unknown ones have their prior."""
+    def per_query(self, query: Any, documents: Sequence[Any], *, unknown: str = "error") -> ClickModel:
+        """Return the model of one query for some of its documents.
+
+        What the log never showed is an error, or with `unknown="prior"` has the prior.
+        """
+        check_choice("unknown", unknown, UNKNOWN)
         if not len(documents):
             raise ValueError("documents must name at least one document, not none")
         wanted = pl.DataFrame({"query": [query] * len(documents), "document": list(documents)})
-        return self.model.of_documents(self.user, self._rows_of(wanted))
+        rows = self._rows_of(wanted)
+        if unknown == "error" and (rows < 0).any():
+            document = documents[int(np.argmin(rows))]
+            shown = f"the fitted log never showed document {document!r} for query {query!r}"
+            raise ValueError(f'{shown}; unknown="prior" gives it the prior')
+        return self.model.of_documents(self.user, rows)
 
     def _rows_of(self, wanted: pl.DataFrame) -> IntArray:
         """Return the row of each wanted (query, document) pair, -1 for unknown ones."""
@@ -76,6 +88,10 @@ class FittedModel:
 class Fitted(dict[str, FittedModel]):
     """Fitted click models by name."""
 
+    def __missing__(self, name: str) -> FittedModel:
+        """Say which models there are."""
+        raise KeyError(f"{name} was not fitted, only {', '.join(self)}")
+
     def evaluate(self, log: ClickLog) -> pl.DataFrame:
         """Return a row for each model: how well it foretells the clicks of a log."""
         rows = []
@@ -85,9 +101,9 @@ class Fitted(dict[str, FittedModel]):
         columns = ["model", "log_likelihood", "perplexity", "conditional_perplexity"]
         return pl.DataFrame(rows, schema=columns, orient="row")
 
-    def per_query(self, query: Any, documents: Sequence[Any]) -> dict[str, ClickModel]:
+    def per_query(self, query: Any, documents: Sequence[Any], *, unknown: str = "error") -> dict[str, ClickModel]:
         """Return the models of one query by name, for some of its documents."""
-        return {name: model.per_query(query, documents) for name, model in self.items()}
+        return {name: model.per_query(query, documents, unknown=unknown) for name, model in self.items()}
 
     @property
     def history(self) -> pl.DataFrame:
@@ -102,8 +118,8 @@ def fit(
     log: ClickLog,
     *,
     method: str = "likelihood",
-    iterations: int = 50,
-    tolerance: float = 1e-7,
+    iterations: int = Stopping.iterations,
+    tolerance: float = Stopping.tolerance,
     progress: Progress | None = None,
 ) -> Fitted:
     """Fit click models to a log.
@@ -124,21 +140,22 @@ def fit(
     iterations
         At most so many iterations of EM.
     tolerance
-        Stop when log-likelihood plus log prior changes by less than this share.
+        Stop when an iteration of EM would change no parameter by more than this.
     progress
         Called as `progress(name, iteration, step)` after each iteration.
 
     >>> log = ClickLog.from_arrays(["q"] * 3, [["a", "b"]] * 3, [[0, 1], [1, 0], [0, 0]])
-    >>> fit("CM", log)["CM"].per_query("q", ["a", "b", "unseen"]).attraction
+    >>> fit("CM", log)["CM"].per_query("q", ["a", "b", "unseen"], unknown="prior").attraction
     (0.4, 0.5, 0.5)
     """
     names = [models] if isinstance(models, str) else list(models)
     for name in names:
         if name not in CLICK_MODELS:
-            raise unknown("click model", name, CLICK_MODELS)
+            raise validate.unknown("click model", name, CLICK_MODELS)
     check_choice("method", method, METHODS)
     if method == "counts":
         check_countable(names)
+    _check_log(log)
     if log.n_sessions == 0:
         raise ValueError("log must hold at least one session, not none")
     fitted = Fitted()
@@ -149,6 +166,12 @@ def fit(
         estimate = model.count(log) if method == "counts" else model.estimate(log, stopping)
         fitted[name] = FittedModel(model, estimate.user, log.pairs, estimate.history, estimate.converged)
     return fitted
+
+
+def _check_log(log: Any) -> None:
+    """Raise a ValueError unless `log` is a log, not the path of one."""
+    if not isinstance(log, ClickLog):
+        raise ValueError(f"log must be a ClickLog, such as read_log(path) returns, not {log!r}")
 
 
 def check_countable(names: Iterable[str]) -> None:

@@ -1,8 +1,12 @@
-"""Click models of several queries in a JSON file: {query: {"CM": {"attraction": [...]}, "PBM": {...}}}."""
+"""Click models of several queries in a JSON file: {query: {"CM": {"attraction": [...]}, "PBM": {...}}}.
+
+A query may also have "documents", the names that belong to the models' documents, in their order.
+"""
 
 import gzip
 import json
-from collections.abc import Mapping
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
@@ -11,13 +15,21 @@ from typing import Any
 from corebandit.ranking.models import CLICK_MODELS, ClickModel
 from corebandit.validate import unknown
 
+DOCUMENTS = "documents"
+GZIP = b"\x1f\x8b"  # how a compressed file starts
 
-def write_models(path: str | PathLike[str], models: Mapping[Any, Mapping[str, ClickModel]]) -> None:
-    """Write the models of each query, by name; a file that ends in .gz is compressed."""
-    plain = {}
+
+def write_models(
+    path: str | PathLike[str],
+    models: Mapping[Any, Mapping[str, ClickModel]],
+    documents: Mapping[Any, Sequence[Any]] | None = None,
+) -> None:
+    """Write the models of each query, by name, and the names of its documents; a file ending in .gz is compressed."""
+    plain: dict[str, dict[str, Any]] = {}
     for query, of_query in models.items():
         described = {name: model.describe() for name, model in of_query.items()}
-        plain[str(query)] = {
+        plain[str(query)] = {} if documents is None else {DOCUMENTS: [str(name) for name in documents[query]]}
+        plain[str(query)] |= {
             name: {key: value for key, value in parameters.items() if key != "name"}
             for name, parameters in described.items()
         }
@@ -28,17 +40,36 @@ def write_models(path: str | PathLike[str], models: Mapping[Any, Mapping[str, Cl
 
 def read_models(path: str | PathLike[str]) -> dict[str, dict[str, ClickModel]]:
     """Read the models of each query, by name."""
-    content = Path(path).read_bytes()
+    return {
+        query: {
+            name: _model(f"{path}, query {query}", name, parameters)
+            for name, parameters in of_query.items()
+            if name != DOCUMENTS
+        }
+        for query, of_query in _plain(Path(path)).items()
+    }
+
+
+def read_documents(path: str | PathLike[str]) -> dict[str, list[str]]:
+    """Read the names of the documents of each query, in the order of its models; queries without names are left out."""
+    return {query: of_query[DOCUMENTS] for query, of_query in _plain(Path(path)).items() if DOCUMENTS in of_query}
+
+
+def _plain(path: Path) -> dict[str, dict[str, Any]]:
+    """Return what is in the file, or raise a ValueError if that cannot be click models."""
+    if not path.is_file():
+        fault = "is a folder" if path.is_dir() else "does not exist"
+        raise ValueError(f"{path} must be a JSON file of click models, and {fault}")
+    content = path.read_bytes()
     try:
-        plain = json.loads(gzip.decompress(content) if Path(path).suffix == ".gz" else content)
-    except (OSError, EOFError, ValueError) as error:
+        plain = json.loads(gzip.decompress(content) if content.startswith(GZIP) else content)
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} must be a JSON file of click models, and is no text") from None
+    except (OSError, EOFError, zlib.error, ValueError) as error:
         raise ValueError(f"{path} must be a JSON file of click models: {error}") from None
     if not isinstance(plain, dict) or not all(isinstance(of_query, dict) for of_query in plain.values()):
         raise ValueError(f'{path} must hold click models as {{query: {{"CM": {{"attraction": [...]}}, ...}}}}')
-    return {
-        query: {name: _model(f"{path}, query {query}", name, parameters) for name, parameters in of_query.items()}
-        for query, of_query in plain.items()
-    }
+    return plain
 
 
 def _model(where: str, name: str, parameters: Any) -> ClickModel:

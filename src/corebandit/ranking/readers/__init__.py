@@ -16,6 +16,7 @@ from typing import IO
 import polars as pl
 
 from corebandit.ranking.readers.pages import EMPTY, FileLog, PageCollector
+from corebandit.ranking.readers.separated import read_header
 from corebandit.ranking.readers.summary import LogSummary, most_shown_pages, summarise
 from corebandit.ranking.readers.tables import COLUMNS, read_csv, read_parquet
 from corebandit.ranking.readers.texts import read_wscd, read_yandex
@@ -47,11 +48,12 @@ def read_log(path: str | PathLike[str], format: str | None = None) -> FileLog:
     """Read a click log of any size.
 
     The file is read once; sessions then lie as integers in a temporary file (`TMPDIR` says where), so memory holds one
-    batch and the names of the different (query, document) pairs. What cannot be read is counted in `bad_lines`, with
-    number and reason of the first few. Only pages with the most common number of documents are kept; the others count
-    as bad. So does a page that shows a document twice, and one that lacks a row because that could not be read. A
-    document clicked several times is clicked; clicks on documents that are not on the page are counted in
-    `ignored_clicks`.
+    batch and the names of the different (query, document) pairs. Lines that cannot be read are counted in `bad_lines`,
+    with number and reason of the first few; if most are bad, the file is no click log. All pages must have the same
+    length: only those with the most common number of documents are kept. Other sessions are counted in `dropped`, by
+    reason, as are those that show a document twice, those whose rows do not stand together, and those that lack a row
+    because it could not be read. A document clicked several times is clicked; clicks on documents that are not on the
+    page are counted in `ignored_clicks`.
 
     Parameters
     ----------
@@ -78,14 +80,20 @@ def read_log(path: str | PathLike[str], format: str | None = None) -> FileLog:
 
 
 def _guess(path: Path) -> str:
-    """Tell the format of a file by what it starts with."""
+    """Tell the format of a file by its name, or else by what it starts with."""
     with path.open("rb") as binary:
         if binary.read(4) == b"PAR1":
             return "parquet"
+    if path.suffix == ".parquet":
+        raise ValueError(f"it is not a Parquet file; if it is of another format, say which: {', '.join(TEXTS)}")
+    if path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
+        return "csv"
     with _text(path) as file:
         beginning = file.read(PEEK)
-    first = beginning.lstrip().partition("\n")[0].replace('"', "")
-    if set(COLUMNS) <= {name.strip() for name in first.split(",")}:
+    header = read_header(io.StringIO(beginning))
+    if header is None:
+        raise ValueError(EMPTY)
+    if set(COLUMNS) <= set(header.names):
         return "csv"
     for line in beginning.splitlines():
         fields = line.split("\t")
@@ -93,8 +101,6 @@ def _guess(path: Path) -> str:
             return "yandex"
     if any("\t" in record and ":" in record for record in beginning.split(";")):
         return "wscd"
-    if not beginning.strip():
-        raise ValueError(EMPTY)
     raise ValueError(f"its format cannot be told; give one of {', '.join(FORMATS)}")
 
 
@@ -105,6 +111,10 @@ def _text(path: Path) -> Iterator[IO[str]]:
         is_compressed = binary.read(2) == b"\x1f\x8b"
         binary.seek(0)
         unpacked = gzip.GzipFile(fileobj=binary) if is_compressed else binary
+        start = unpacked.read(PEEK)
+        unpacked.seek(0)
+        if b"\0" in start:
+            raise ValueError("it is no text, nor Parquet")
         # A byte order mark would hide the first column's name.
         yield io.TextIOWrapper(unpacked, encoding="utf-8-sig", errors="backslashreplace", newline="\n")
 

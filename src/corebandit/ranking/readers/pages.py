@@ -5,8 +5,10 @@ file as soon as there are enough for a batch; what stays in memory are the names
 """
 
 import tempfile
+import threading
 import weakref
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -15,12 +17,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from corebandit.ranking.log import ClickLog, Sessions
+from corebandit.ranking.log import ClickLog, Dropped, Sessions, check_sessions, counted
 
 BATCH = 100_000  # sessions in a batch
 IN_MEMORY = 64_000_000  # bytes of a log that need no file
-EXAMPLES = 5  # bad lines that are remembered
+EXAMPLES = 5  # bad lines, and dropped sessions, that are remembered
 EMPTY = "it is empty, and must hold at least one result page"
+
+NAMELESS, TWICE = "a query or document without a name", "a document twice"  # why sessions are dropped
 
 BadLine = tuple[int, str]
 
@@ -30,6 +34,7 @@ class Spill:
 
     def __init__(self, n_positions: int) -> None:
         self.n_positions, self.sizes = n_positions, list[int]()
+        self._lock = threading.Lock()  # the file has one place where it is read
         with ExitStack() as stack:
             self._file: Any = stack.enter_context(tempfile.SpooledTemporaryFile(IN_MEMORY))
             weakref.finalize(self, stack.pop_all().close)
@@ -41,23 +46,26 @@ class Spill:
         self.sizes.append(len(queries))
 
     def batches(self) -> Iterator[Sessions]:
-        """Yield all batches."""
+        """Yield all batches; several threads may have their own iterators."""
         offset = 0
         for size in self.sizes:
             shape = (size, self.n_positions)
             batch = Sessions(np.empty(shape, np.int32), np.empty(shape, np.uint8), np.empty(size, np.int32))
-            self._file.seek(offset)  # two iterators may take turns
-            for values in batch:
-                self._file.readinto(values.reshape(-1).view(np.uint8))
-            offset = self._file.tell()
+            with self._lock:
+                self._file.seek(offset)
+                n_read = sum(self._file.readinto(values.reshape(-1).view(np.uint8)) for values in batch)
+            if n_read < sum(values.nbytes for values in batch):
+                raise OSError("the temporary file of a click log was cut off")
+            offset += n_read
             yield batch
 
 
 class FileLog(ClickLog):
     """A log that was read from a file; sessions lie in a temporary file, and a batch at a time is in memory.
 
-    `bad_lines` tells how many lines could not be used, with number and reason of the first few; `ignored_clicks` how
-    many clicks were on documents that are not on the page.
+    `bad_lines` tells how many lines (rows, records) could not be read, with number and reason of the first few;
+    `dropped` how many sessions were left out, and why; `ignored_clicks` how many clicks were on documents that are not
+    on the page.
     """
 
     def __init__(self, sessions: Spill, pairs: pl.DataFrame, n_queries: int, ignored_clicks: int) -> None:
@@ -68,7 +76,9 @@ class FileLog(ClickLog):
 
     def batches(self) -> Iterator[Sessions]:
         """Yield all sessions, a batch at a time; every call starts again."""
-        yield from self._spill.batches()
+        for batch in self._spill.batches():
+            check_sessions(batch, self)
+            yield batch
 
 
 class PagesOfWidth:
@@ -133,14 +143,15 @@ class PagesOfWidth:
 
 
 class PageCollector:
-    """Takes the pages of a file and what is wrong with the others.
+    """Takes the pages of a file, the lines that cannot be read, and the sessions that must be dropped.
 
-    Only pages with the most common number of documents become part of the log; the others count as bad lines.
+    Only pages with the most common number of documents become part of the log.
     """
 
     def __init__(self) -> None:
-        self.n_bad, self.ignored_clicks = 0, 0
+        self.n_lines, self.n_bad, self.ignored_clicks = 0, 0, 0
         self._bad: list[BadLine] = []
+        self._dropped, self._dropped_examples = Counter[str](), list[BadLine]()
         self._widths: dict[int, PagesOfWidth] = {}
 
     def of_width(self, width: int) -> PagesOfWidth:
@@ -152,33 +163,46 @@ class PageCollector:
     def add(self, line: int, query: str, documents: Sequence[str], clicks: Sequence[int]) -> None:
         """Add one page unless it is bad."""
         if not query or not all(documents):
-            self.reject(line, f"the {'document' if query else 'query'} has no name")
+            self.drop(NAMELESS, [(line, f"the {'document' if query else 'query'} has no name")])
         elif len(set(documents)) < len(documents):
             twice = next(name for name in documents if documents.count(name) > 1)
-            self.reject(line, f"document {twice} stands on the page twice")
+            self.drop(TWICE, [(line, f"document {twice} stands on the page twice")])
         else:
             pages = self.of_width(len(documents))
             pages.add(line, pages.codes(query, documents), clicks)
 
-    def reject(self, line: int, reason: str) -> None:
-        """Count a bad line, and remember it if it is one of the first in the file."""
-        self.n_bad += 1
-        if len(self._bad) < EXAMPLES or line < self._bad[-1][0]:
-            self._bad = sorted([*self._bad, (line, reason)])[:EXAMPLES]
+    def reject(self, lines: Sequence[BadLine], count: int | None = None) -> None:
+        """Count bad lines, those given or `count`, and remember them if they are among the first in the file."""
+        self.n_bad += len(lines) if count is None else count
+        self._bad = _first([*self._bad, *lines])
+
+    def drop(self, reason: str, sessions: Sequence[BadLine], count: int | None = None) -> None:
+        """Count sessions that are dropped, those given or `count`, and remember the first in the file."""
+        self._dropped[reason] += len(sessions) if count is None else count
+        self._dropped_examples = _first([*self._dropped_examples, *sessions])
 
     def log(self) -> FileLog:
-        """Return the log of all pages, or raise a ValueError if there are none."""
+        """Return the log of all pages, or raise a ValueError if there are none, or if most lines cannot be read."""
         if not self._widths:
-            if self._bad:
-                line, reason = min(self._bad)
+            if examples := [*self._bad, *self._dropped_examples]:
+                line, reason = examples[0]
                 raise ValueError(f"it has no good result page; line {line}: {reason}")
             raise ValueError(EMPTY)
+        if self.n_bad > self.n_lines / 2:
+            line, reason = self._bad[0]
+            share = f"{self.n_bad:,} of {self.n_lines:,} lines are none"
+            raise ValueError(f"it is not a click log, or not of this format: {share}; line {line}: {reason}")
         common = max(self._widths, key=lambda width: (self._widths[width].n_pages, width))
         for width, pages in self._widths.items():
             if width != common:
-                self.n_bad += pages.n_pages
-                reason = f"the page has {width} documents, and most others have {common}"
-                self._bad += [(line, reason) for line in pages.first_lines]
+                reason = f"the page has {counted(width, 'document')}, and most others have {common}"
+                examples = [(line, reason) for line in pages.first_lines]
+                self.drop(f"another number of documents than most, {common}", examples, pages.n_pages)
         log = self._widths[common].log(self.ignored_clicks)
-        log.bad_lines = (self.n_bad, tuple(sorted(self._bad)[:EXAMPLES]))
+        log.bad_lines = (self.n_bad, tuple(self._bad))
+        log.dropped = Dropped(dict(self._dropped.most_common()), tuple(self._dropped_examples))
         return log
+
+
+def _first(lines: list[BadLine]) -> list[BadLine]:
+    return sorted(lines)[:EXAMPLES]

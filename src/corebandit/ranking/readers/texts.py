@@ -1,5 +1,6 @@
 """Logs as lines of text: those of Yandex's challenges."""
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import IO, NamedTuple
@@ -8,6 +9,7 @@ from corebandit.ranking.readers.pages import PageCollector
 
 OPEN_SESSIONS = 100_000  # sessions that may still be clicked in
 CHARACTERS = 1_000_000  # read at once, and the longest record there may be
+SPACED_COLON, COLON = re.compile(" :"), re.compile(":(?!//)")  # what may end the documents of a record
 
 
 class Page(NamedTuple):
@@ -29,7 +31,10 @@ def read_yandex(file: IO[str], collector: PageCollector) -> None:
     open_pages: OrderedDict[str, Page] = OrderedDict()  # the session that spoke last comes last
     for line, text in enumerate(file, start=1):
         fields = text.strip("\r\n").split("\t")
+        if " " in text:
+            fields = [field.strip() for field in fields]
         kind = fields[2] if len(fields) > 3 else ""
+        collector.n_lines += bool(text.strip())
         if kind == "Q" and len(fields) > 5:
             finished = open_pages.pop(fields[0], None)
             if finished is None and len(open_pages) == OPEN_SESSIONS:
@@ -41,7 +46,7 @@ def read_yandex(file: IO[str], collector: PageCollector) -> None:
         elif kind == "C" and len(fields) == 4:
             page = open_pages.get(fields[0])
             if page is None:
-                collector.reject(line, f"a click in session {fields[0]}, which has no query before it")
+                collector.reject([(line, f"a click in session {fields[0]}, which has no query before it")])
                 continue
             open_pages.move_to_end(fields[0])
             if fields[3] in page.documents:
@@ -49,7 +54,7 @@ def read_yandex(file: IO[str], collector: PageCollector) -> None:
             else:
                 collector.ignored_clicks += 1
         elif text.strip():
-            collector.reject(line, f"neither a query with documents nor a click: {shortened(text)}")
+            collector.reject([(line, f"neither a query with documents nor a click: {shortened(text)}")])
     for page in open_pages.values():
         collector.add(*page)
 
@@ -57,15 +62,22 @@ def read_yandex(file: IO[str], collector: PageCollector) -> None:
 def read_wscd(file: IO[str], collector: PageCollector) -> None:
     """Read the form of the WSCD sample: records `query_region, tab, document,document,... : clicked , clicked`.
 
-    A semicolon ends a record; line breaks and spaces beside it mean nothing.
+    A semicolon ends a record; line breaks and spaces beside it mean nothing. Names may be addresses: a colon before
+    `//` ends no documents, nor does one without a space before it where another has one.
     """
     for line, record in _records(file):
+        collector.n_lines += 1
         query, tab, rest = record.partition("\t")
-        page, colon, clicked = rest.partition(" :" if " :" in rest else ":")
-        if not tab or not colon:
+        ends = list((SPACED_COLON if " :" in rest else COLON).finditer(rest))
+        if not tab or not ends:
             wanted = "query, tab, documents, colon, clicked documents"
-            collector.reject(line, f"a record must be {wanted}, not {shortened(record)}")
+            collector.reject([(line, f"a record must be {wanted}, not {shortened(record)}")])
             continue
+        if len(ends) > 1:
+            advice = "write a space before the one that does, and nowhere else"
+            collector.reject([(line, f"several colons could end the documents; {advice}: {shortened(record)}")])
+            continue
+        page, clicked = rest[: ends[0].start()], rest[ends[0].end() :]
         documents = [name.strip() for name in page.split(",")]
         clicks = [0] * len(documents)
         for name in filter(None, map(str.strip, clicked.split(","))):

@@ -24,8 +24,11 @@ BATCH = 100_000  # sessions simulated at once
 def write_log(path: str | PathLike[str], log: ClickLog) -> None:
     """Write a log as a table with columns session, query, rank, document and click, as `.parquet`, `.csv` or `.csv.gz`.
 
-    Sessions are numbered from 0; ranks start at 1. The file appears whole or not at all.
+    Sessions are numbered from 0; ranks start at 1. The file appears whole or not at all. Names that would not be read
+    as they are, being empty or with line breaks, NUL or outer spaces, are refused.
     """
+    for column in ("query", "document"):
+        _check_names(column, log.pairs[column])
     _write_tables(Path(path), _tables_of(log))
 
 
@@ -41,6 +44,7 @@ def write_simulated_log(
     check_count("seed", seed, at_least=0)
     if not models:
         raise ValueError("models must hold at least one query, not none")
+    _check_names("query", pl.Series(list(models), dtype=pl.String))
     widths = {query: model.max_positions for query, model in models.items()}
     first = next(iter(widths))
     for query, width in widths.items():
@@ -48,6 +52,15 @@ def write_simulated_log(
             shared = f"as many positions as {first}, {widths[first]}"
             raise ValueError(f"all queries must have {shared}, but {query} has {width}")
     _write_tables(Path(path), _simulated_tables(models, widths[first], n_sessions, seed))
+
+
+def _check_names(what: str, names: pl.Series) -> None:
+    """Raise a ValueError if a name cannot be written to every format and read again."""
+    text = names.cast(pl.String)
+    is_bad = (text.str.strip_chars() != text) | (text == "") | text.str.contains(r"[\r\n\x00]")
+    if is_bad.fill_null(True).any():
+        name = text.filter(is_bad.fill_null(True))[0]
+        raise ValueError(f"a {what} must have a name without line breaks, NUL and outer spaces, not {name!r}")
 
 
 def _tables_of(log: ClickLog) -> Iterator[pl.DataFrame]:
