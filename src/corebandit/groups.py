@@ -26,8 +26,8 @@ class Groups(NamedTuple):
     newest: IntArray  # (n_arms,)
     n_used: IntArray  # (1,)
 
-    def add(self, arm: int, x: FloatArray, weight: float) -> None:
-        """Count an observation of the arm with features `x`."""
+    def add(self, arm: int, x: FloatArray, weight: float) -> int:
+        """Count an observation of the arm with features `x`, and return its group."""
         group = self.newest[arm] - 1
         is_same = group >= 0
         for j in range(x.size):
@@ -40,6 +40,7 @@ class Groups(NamedTuple):
             self.older[group] = self.newest[arm]
             self.newest[arm] = group + 1
         self.weights[group] += weight
+        return int(group)
 
     def add_to(self, total: FloatArray, group: int, scale: float) -> None:
         """Add `scale` times the row of `group` to `total` `(d,)`."""

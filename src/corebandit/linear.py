@@ -124,6 +124,14 @@ def squared_length(x: FloatArray) -> float:
     return total
 
 
+@kernel
+def longest_squared(features: FloatArray, at_least: float) -> float:
+    """Return the squared length of the longest row of `features` `(rows, d)`, or `at_least`."""
+    for row in range(features.shape[0]):
+        at_least = max(at_least, squared_length(features[row]))
+    return at_least
+
+
 @allocating_nothing
 class Ridge(NamedTuple):
     """Ridge regression. Make one with `new_ridge`."""

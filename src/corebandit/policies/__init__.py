@@ -7,6 +7,11 @@ from corebandit.policies.epsilon_greedy import EpsilonGreedy
 from corebandit.policies.estimator_core import EstimatorCORe
 from corebandit.policies.gaussian_ts import GaussianTS
 from corebandit.policies.giro import Giro
+from corebandit.policies.glm_rand_ucb import GLMRandUCB
+from corebandit.policies.glmcore import GLMCORe
+from corebandit.policies.glmfpl import GLMFPL
+from corebandit.policies.glmtsl import GLMTSL
+from corebandit.policies.glmucb import GLMUCB
 from corebandit.policies.klucb import KLUCB
 from corebandit.policies.lin_epsilon_greedy import LinEpsilonGreedy
 from corebandit.policies.lin_greedy import LinGreedy
@@ -16,6 +21,8 @@ from corebandit.policies.lincore import LinCORe
 from corebandit.policies.linphe import LinPHE
 from corebandit.policies.lints import LinTS
 from corebandit.policies.linucb import LinUCB
+from corebandit.policies.log_epsilon_greedy import LogEpsilonGreedy
+from corebandit.policies.logphe import LogPHE
 from corebandit.policies.multinomial_ts import MultinomialTS
 from corebandit.policies.npts import NPTS
 from corebandit.policies.phe import PHE
@@ -25,6 +32,7 @@ from corebandit.policies.recommended_lincore import RecommendedLinCORe
 from corebandit.policies.reward_exchange import RewardExchange
 from corebandit.policies.ssmc import SSMC
 from corebandit.policies.ucb1 import UCB1
+from corebandit.policies.ucbglm import UCBGLM
 from corebandit.policies.ucbv import UCBV
 from corebandit.policies.uniform_random import UniformRandom
 from corebandit.policies.weighted_bootstrap import WeightedBootstrap
@@ -53,6 +61,11 @@ __all__ += ["LinEpsilonGreedy", "LinGreedy"]
 __all__ += ["RecommendedLinCORe"]
 # Choosing by a model of the user's own.
 __all__ += ["EstimatorCORe"]
+# With a generalised linear model.
+__all__ += ["GLMCORe"]
+__all__ += ["GLMUCB", "UCBGLM", "GLMRandUCB"]
+__all__ += ["GLMFPL", "GLMTSL"]
+__all__ += ["LogEpsilonGreedy", "LogPHE"]
 __all__ += ["all_policies", "arm_policies", "feature_policies"]
 
 

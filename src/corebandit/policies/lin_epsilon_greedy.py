@@ -13,12 +13,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.compiled import allocating_nothing
+from corebandit.compiled import allocating_nothing, inlined
 from corebandit.linear import Ridge, new_ridge, predict
 from corebandit.recipe import FeaturePolicy
 from corebandit.state import FloatArray, IntArray
 from corebandit.stream import Stream
 from corebandit.validate import check_number
+
+
+@inlined
+def exploration_chance(epsilon: float, current_round: int, horizon: float) -> float:
+    """Return how likely a round is to explore; a horizon of 0 is not known."""
+    return epsilon * math.sqrt(horizon / current_round) if horizon > 0.0 else epsilon
 
 
 @allocating_nothing
@@ -32,9 +38,7 @@ class LinEpsilonGreedyState(NamedTuple):
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the estimate of each row's reward, or, in a round of exploration, with zeros."""
-        current_round = self.n_seen[0] + 1
-        chance = self.epsilon * math.sqrt(self.horizon / current_round) if self.horizon > 0.0 else self.epsilon
-        if rng.random() < chance:
+        if rng.random() < exploration_chance(self.epsilon, self.n_seen[0] + 1, self.horizon):
             for arm in range(scores.size):
                 scores[arm] = 0.0
         else:

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled import allocating_nothing
-from corebandit.linear import Ridge, new_ridge, predict, squared_length, squared_widths
+from corebandit.linear import Ridge, longest_squared, new_ridge, predict, squared_length, squared_widths
 from corebandit.recipe import FeaturePolicy
 from corebandit.state import FloatArray
 from corebandit.stream import Stream
@@ -83,10 +83,7 @@ class LinUCBState(NamedTuple):
         """Return the squared length of the longest row there is or was."""
         if self.squared_row_norm >= 0.0:
             return self.squared_row_norm
-        longest = float(self.seen[1])
-        for arm in range(features.shape[0]):
-            longest = max(longest, squared_length(features[arm]))
-        return longest
+        return longest_squared(features, self.seen[1])
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""

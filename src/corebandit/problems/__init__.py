@@ -15,6 +15,7 @@ from corebandit.problems.arms import (
 from corebandit.problems.draw import BernoulliBandit, BetaBandit, GaussianBandit, MixedBandit
 from corebandit.problems.given import Given
 from corebandit.problems.linear import ContextualBandit, FixedLinear, LinearArms, LinearBandit
+from corebandit.problems.logistic import LogisticBandit
 from corebandit.recipe import Problem
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Law",
     "LinearArms",
     "LinearBandit",
+    "LogisticBandit",
     "MixedBandit",
     "Uniform",
     "all_problems",
@@ -44,5 +46,5 @@ __all__ = [
 def all_problems() -> dict[str, type[Problem]]:
     """Return the problems that can be named, by name."""
     found: tuple[type[Problem], ...] = (BernoulliBandit, BetaBandit, GaussianBandit, MixedBandit, FixedArms)
-    found += (LinearBandit, ContextualBandit, FixedLinear)
+    found += (LinearBandit, ContextualBandit, FixedLinear, LogisticBandit)
     return {problem.name: problem for problem in found}

@@ -1,4 +1,7 @@
-"""Linear bandits: the mean reward is x' theta. Features stay the same, or are new in every round."""
+"""Linear bandits: the mean reward is x' theta. Features stay the same, or are new in every round.
+
+Logistic bandits (`logistic.py`) have the same arms with another mean, so a policy is compiled once for both.
+"""
 
 import hashlib
 import math
@@ -26,13 +29,14 @@ ROUNDING = 1e-12  # how far outside [0, 1] sums may put a mean that is 0 or 1: 0
 
 @allocating_nothing
 class LinearArms(NamedTuple):
-    """Arms with features, whose mean reward is linear in them."""
+    """Arms with features, whose mean reward is linear in them, or a logistic function of that."""
 
     features: FloatArray  # (n_arms, d) of every round, or the room for them
     theta: FloatArray  # (d,)
     law: int
     spread: float  # sigma of Gaussian rewards, v of beta rewards
     is_contextual: bool  # new features in every round
+    is_logistic: bool = False
 
     @property
     def n_arms(self) -> int:
@@ -63,7 +67,7 @@ class LinearArms(NamedTuple):
         total = 0.0
         for j in range(x.size):
             total += x[j] * self.theta[j]
-        return total
+        return 1.0 / (1.0 + math.exp(-total)) if self.is_logistic else total
 
     def pull(self, arm: int, x: FloatArray, rng: Stream) -> float:
         """Draw a reward of an arm with features `x`."""
@@ -86,6 +90,25 @@ def random_row(row: FloatArray, words: Words) -> None:
     for j in range(last):
         row[j] /= length
     row[last] = 1.0
+
+
+def check_basis(n_arms: int, n_features: int) -> None:
+    """Raise a ValueError unless there are arms enough for a basis."""
+    check_count("n_features", n_features, at_least=2)
+    if check_count("n_arms", n_arms) < n_features:
+        raise ValueError(
+            f"n_arms must be at least n_features, {n_features}, since the first arms are a basis, not {n_arms}"
+        )
+
+
+def random_features(n_arms: int, n_features: int, rng: Stream) -> FloatArray:
+    """Return features `(n_arms, n_features)` of arms on the unit sphere, a basis first, with a constant at the end."""
+    features = np.zeros((n_arms, n_features))
+    for row in features:
+        random_row(row, rng.words)
+    features[:n_features] = np.eye(n_features)
+    features[:, -1] = 1.0
+    return features
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,20 +163,11 @@ class LinearBandit(LinearProblem):
     def __post_init__(self) -> None:
         """Validate."""
         super().__post_init__()
-        check_count("n_features", self.n_features, at_least=2)
-        if check_count("n_arms", self.n_arms) < self.n_features:
-            raise ValueError(
-                f"n_arms must be at least n_features, {self.n_features}, since the first arms are a basis, "
-                f"not {self.n_arms}"
-            )
+        check_basis(self.n_arms, self.n_features)
 
     def draw(self, rng: Stream) -> LinearArms:
         """Return a random instance."""
-        features = np.zeros((self.n_arms, self.n_features))
-        for row in features:
-            random_row(row, rng.words)
-        features[: self.n_features] = np.eye(self.n_features)
-        features[:, -1] = 1.0
+        features = random_features(self.n_arms, self.n_features, rng)
         return self.arms(features, _random_theta(self.n_features, rng))
 
 

@@ -1,0 +1,73 @@
+"""Logistic bandits: GLMCORe, its rivals with the same model, and LinCORe, whose model is wrong.
+
+K = 50 arms, d = 10 features, n = 10,000, 100 random problems (`LogisticBandit`). Nothing is tuned: every policy has
+its published constants, as its module gives them. The claims are questions of ours, judged as the paper's are.
+"""
+
+from corebandit.experiment import Experiment
+from corebandit.paper.claims import Claim, Finals, judged
+from corebandit.paper.figure import LINCORE, Figure, Size, lincores
+from corebandit.policies import GLMFPL, GLMTSL, GLMUCB, UCBGLM, GLMCORe, GLMRandUCB, LogEpsilonGreedy, LogPHE
+from corebandit.problems import LogisticBandit
+from corebandit.recipe import AnyPolicy
+from corebandit.result import Result
+
+NAME = "glm"
+GLMCORE = {4.0: "GLMCORe", 2.0: "GLMCORe (warm-up 2)"}  # by warm-up factor
+OPTIMISTS = ("GLM-UCB", "UCB-GLM")
+SAMPLED = ("GLM-TSL", "GLM-FPL")
+RIVALS: dict[str, AnyPolicy] = {
+    "GLM-UCB": GLMUCB(),
+    "UCB-GLM": UCBGLM(),
+    "GLM-RandUCB": GLMRandUCB(),
+    "GLM-TSL": GLMTSL(),
+    "GLM-FPL": GLMFPL(),
+    "LogPHE": LogPHE(),
+    "Log eps-greedy": LogEpsilonGreedy(),
+}
+
+
+def experiments(size: Size, searched: Result | None) -> list[Experiment]:
+    """Return the one experiment."""
+    glmcores = {label: GLMCORe(warm_up=factor, sampler=size.sampler) for factor, label in GLMCORE.items()}
+    policies = {**glmcores, **lincores(size), **RIVALS}
+    return [size.experiment(LogisticBandit(), policies, name=NAME, title="Logistic bandit")]
+
+
+def claims(result: Result) -> list[Claim]:
+    """Judge our questions, for both lengths of the warm-up."""
+    finals = Finals(result, NAME)
+    (problem,) = finals.problems
+    judgements = []
+    for factor, glmcore in GLMCORE.items():
+        judgements += [
+            judged(
+                "G1",
+                "GLMCORe's regret is below GLM-UCB's and UCB-GLM's.",
+                factor,
+                [finals.less(problem, glmcore, rival) for rival in OPTIMISTS],
+            ),
+            judged(
+                "G2",
+                "GLMCORe is comparable to the better of GLM-TSL and GLM-FPL: at most 1.25 times its regret.",
+                factor,
+                [finals.comparable(problem, glmcore, SAMPLED, 1.25)],
+            ),
+            judged(
+                "G3",
+                "GLMCORe's regret is below that of LinCORe, whose model is wrong.",
+                factor,
+                [finals.less(problem, glmcore, LINCORE[factor])],
+            ),
+        ]
+    return judgements
+
+
+FIGURE = Figure(
+    name=NAME,
+    caption="GLMCORe and its rivals on logistic bandits, and LinCORe, whose model is wrong.",
+    paper_size=Size(horizon=10_000, runs=100),
+    quick_size=Size(horizon=10_000, runs=20),
+    experiments=experiments,
+    claims=claims,
+)
