@@ -58,7 +58,6 @@ def test_ridge_regression_is_that_of_scikit_learn():
         (Mine(k=5), "Mine(k=5)"),
         (RidgeRegression(lam=2.0), "RidgeRegression(lam=2.0)"),
     ],
-    ids=str,
 )
 def test_an_estimator_is_named_by_what_is_not_at_its_default(estimator, label):
     assert spelled(estimator) == label

@@ -380,7 +380,6 @@ def test_the_user_s_estimator_is_left_alone():
         ({"estimator": SGDRegressor(), "incremental": True, "aggregate": True}, "neither aggregate nor refit"),
         ({"estimator": Ridge}, "must be an object such as Ridge"),
     ],
-    ids=str,
 )
 def test_bad_parameters_are_refused_in_one_sentence(options, sentence):
     with pytest.raises(ValueError, match=r"must|needs|goes") as refusal:
