@@ -66,6 +66,12 @@ def test_a_cell_is_the_ratio_to_the_best_rival():
         assert cell.gone_bad == 0.0
 
 
+def test_the_best_setting_has_the_lowest_geometric_mean():
+    result = grid(lambda at: 100 * (1 + abs(at["alpha"] - 0.8) + abs(at["warm_up"] - 2.0)))
+    assert warmup.best_setting(list(warmup.cells(result))) == (2.0, 0.8)
+    assert "lowest in this run: warm-up 2, alpha 0.8" in FIGURE.drawings(result)[0].caption
+
+
 def test_runs_gone_bad_are_those_over_five_times_the_median():
     assert warmup.share_gone_bad(np.array([1.0, 1.0, 1.0, 4.9, 5.1])) == 0.2
 
