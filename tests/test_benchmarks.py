@@ -160,8 +160,7 @@ def test_linear_script_prints_every_section_and_shape(printed_linear: str):
 
 def test_linear_script_measures_every_compiled_policy(printed_linear: str):
     for name, recipe in feature_policies().items():
-        if recipe.runs_compiled:
-            assert cells(printed_linear, name)
+        assert bool(cells(printed_linear, name)) == recipe.runs_compiled
 
 
 def test_linear_script_judges_targets_only_where_there_are_some(printed_linear: str):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import corebandit as cb
-from corebandit.policies import all_policies
+from corebandit.policies import all_policies, neural_policies
 from corebandit.recipe import FeaturePolicy
 
 VARIANTS = [
@@ -32,7 +32,10 @@ VARIANTS = [
 ]
 
 
-@pytest.mark.parametrize("policy", [*(cls() for cls in all_policies().values()), *VARIANTS], ids=lambda p: p.label)
+POLICIES = [cls() for name, cls in all_policies().items() if name not in neural_policies()]  # tests/neural has those
+
+
+@pytest.mark.parametrize("policy", [*POLICIES, *VARIANTS], ids=lambda p: p.label)
 def test_every_policy_keeps_the_contract(policy):
     cb.check_policy(policy)
 
@@ -55,6 +58,8 @@ def test_policies_keep_the_contract_without_a_horizon(policy):
         cb.LinearBandit(),
         cb.ContextualBandit(rewards="beta"),
         cb.FixedLinear([[1, 0], [0, 1], [1, 1]], theta=[0.2, 0.4], rewards="gaussian"),
+        cb.NonlinearBandit("quadratic"),
+        cb.FixedClassification([[1, 0], [0, 1], [1, 1]], labels=[0, 1, 0]),
     ],
     ids=lambda problem: problem.name,
 )

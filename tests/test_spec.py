@@ -80,11 +80,14 @@ def test_every_label_is_a_spec_of_itself():
         cb.LinearBandit(rewards="gaussian", sigma=0.2),
         cb.ContextualBandit(n_arms=3, rewards="beta"),
         cb.FixedLinear([[1.0, 0.0], [0.5, 0.5]], theta=[0.2, 0.4]),
+        cb.NonlinearBandit("cosine", n_arms=3),
+        cb.ClassificationBandit("wine"),
     ):
         assert problem_from(problem.label) == problem
     assert set(all_problems()) == {
         *("bernoulli", "beta", "gaussian", "mixed", "arms"),
         *("linear", "contextual", "fixed_linear"),
+        *("nonlinear", "classification", "fixed_classification"),
     }
 
 

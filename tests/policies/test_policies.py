@@ -50,10 +50,10 @@ def test_policies_come_in_the_order_of_the_paper():
 
 
 def test_every_policy_of_the_package_is_listed():
-    for module in pkgutil.iter_modules(policies.__path__):
-        for member in vars(importlib.import_module(f"corebandit.policies.{module.name}")).values():
-            if isinstance(member, type) and issubclass(member, AnyPolicy) and member.__module__.endswith(module.name):
-                assert all_policies()[member.name] is member
+    for module in pkgutil.walk_packages(policies.__path__, "corebandit.policies."):
+        for member in vars(importlib.import_module(module.name)).values():
+            if isinstance(member, type) and issubclass(member, AnyPolicy) and "start" in vars(member):
+                assert all_policies().get(member.name) is member or member.__module__ == AnyPolicy.__module__
 
 
 @every_policy

@@ -24,6 +24,8 @@ from corebandit.policies.linucb import LinUCB
 from corebandit.policies.log_epsilon_greedy import LogEpsilonGreedy
 from corebandit.policies.logphe import LogPHE
 from corebandit.policies.multinomial_ts import MultinomialTS
+from corebandit.policies.neural import NeuralCORe, NeuralEnsemble, NeuralTS, NeuralUCB
+from corebandit.policies.neural.learner import NeuralPolicy
 from corebandit.policies.npts import NPTS
 from corebandit.policies.phe import PHE
 from corebandit.policies.rand_ucb import RandUCB
@@ -66,7 +68,11 @@ __all__ += ["GLMCORe"]
 __all__ += ["GLMUCB", "UCBGLM", "GLMRandUCB"]
 __all__ += ["GLMFPL", "GLMTSL"]
 __all__ += ["LogEpsilonGreedy", "LogPHE"]
-__all__ += ["all_policies", "arm_policies", "feature_policies"]
+# Choosing by features, with a network; these need PyTorch.
+__all__ += ["NeuralCORe", "NeuralEnsemble"]
+__all__ += ["NeuralUCB"]
+__all__ += ["NeuralTS"]
+__all__ += ["all_policies", "arm_policies", "feature_policies", "neural_policies"]
 
 
 def all_policies() -> dict[str, type[AnyPolicy]]:
@@ -91,3 +97,12 @@ def feature_policies() -> dict[str, type[FeaturePolicy]]:
     ['LinCORe', 'LinUCB']
     """
     return {name: recipe for name, recipe in all_policies().items() if issubclass(recipe, FeaturePolicy)}
+
+
+def neural_policies() -> dict[str, type[NeuralPolicy]]:
+    """Return the policies that need PyTorch.
+
+    >>> list(neural_policies())[0]
+    'NeuralCORe'
+    """
+    return {name: recipe for name, recipe in all_policies().items() if issubclass(recipe, NeuralPolicy)}

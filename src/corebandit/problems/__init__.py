@@ -12,10 +12,12 @@ from corebandit.problems.arms import (
     Uniform,
     arms_of,
 )
+from corebandit.problems.classification import ClassificationArms, ClassificationBandit, FixedClassification
 from corebandit.problems.draw import BernoulliBandit, BetaBandit, GaussianBandit, MixedBandit
 from corebandit.problems.given import Given
 from corebandit.problems.linear import ContextualBandit, FixedLinear, LinearArms, LinearBandit
 from corebandit.problems.logistic import LogisticBandit
+from corebandit.problems.nonlinear import NonlinearArms, NonlinearBandit
 from corebandit.recipe import Problem
 
 __all__ = [
@@ -25,9 +27,12 @@ __all__ = [
     "BernoulliBandit",
     "Beta",
     "BetaBandit",
+    "ClassificationArms",
+    "ClassificationBandit",
     "ContextualBandit",
     "Exponential",
     "FixedArms",
+    "FixedClassification",
     "FixedLinear",
     "Gaussian",
     "GaussianBandit",
@@ -37,6 +42,8 @@ __all__ = [
     "LinearBandit",
     "LogisticBandit",
     "MixedBandit",
+    "NonlinearArms",
+    "NonlinearBandit",
     "Uniform",
     "all_problems",
     "arms_of",
@@ -47,4 +54,5 @@ def all_problems() -> dict[str, type[Problem]]:
     """Return the problems that can be named, by name."""
     found: tuple[type[Problem], ...] = (BernoulliBandit, BetaBandit, GaussianBandit, MixedBandit, FixedArms)
     found += (LinearBandit, ContextualBandit, FixedLinear, LogisticBandit)
+    found += (NonlinearBandit, ClassificationBandit, FixedClassification)
     return {problem.name: problem for problem in found}

@@ -79,17 +79,22 @@ class LinearArms(NamedTuple):
 
 
 @kernel
+def random_direction(direction: FloatArray, words: Words) -> None:
+    """Fill `direction` with a point uniform on the unit sphere."""
+    length = 0.0
+    for j in range(direction.size):
+        direction[j] = standard_normal(words)
+        length += direction[j] * direction[j]
+    length = math.sqrt(length)
+    for j in range(direction.size):
+        direction[j] /= length
+
+
+@kernel
 def random_row(row: FloatArray, words: Words) -> None:
     """Fill `row` with a point uniform on the unit sphere, and a constant 1 at the end."""
-    last = row.size - 1
-    length = 0.0
-    for j in range(last):
-        row[j] = standard_normal(words)
-        length += row[j] * row[j]
-    length = math.sqrt(length)
-    for j in range(last):
-        row[j] /= length
-    row[last] = 1.0
+    random_direction(row[:-1], words)
+    row[-1] = 1.0
 
 
 def check_basis(n_arms: int, n_features: int) -> None:

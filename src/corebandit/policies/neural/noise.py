@@ -1,0 +1,73 @@
+"""What CORe's two neural forms share: the warm-up, and rewards perturbed with draws from the pool of all rewards."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from corebandit.compiled import kernel
+from corebandit.policies.neural.learner import NeuralPolicy
+from corebandit.pool import Pool, new_pool
+from corebandit.state import FloatArray
+from corebandit.stream import Stream
+from corebandit.validate import check_number
+from corebandit.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
+
+
+@kernel
+def _draw_each(pool: Pool, rng: Stream, draws: FloatArray) -> None:
+    pool.draw_each(rng, draws)
+
+
+class Noise(NamedTuple):
+    """The pool of all rewards, and how long the warm-up lasts. `NoisePolicy.noise` makes one."""
+
+    pool: Pool
+    counts: FloatArray  # (n_arms,) how often each was chosen
+    alpha: float
+    warm_up: float  # warm-up rounds for each unit of the log horizon
+    log_horizon: float  # negative: not known
+
+    def leads(self, scores: FloatArray) -> bool:
+        """Let the arm chosen least so far win while the warm-up lasts; tell if it does."""
+        n_arms = self.counts.size
+        if not is_warming_up(int(self.pool.tally[0]) + 1, n_arms, self.warm_up, self.log_horizon):
+            return False
+        scores[:] = -self.counts[: scores.size]
+        return True
+
+    def add(self, arm: int, reward: float, rng: Stream) -> None:
+        """Take a reward in."""
+        self.counts[arm] += 1.0
+        self.pool.add(reward, rng)
+
+    def draw(self, shape: tuple[int, ...], rng: Stream) -> FloatArray:
+        """Return fresh noise: alpha times independent draws from the pool."""
+        draws = np.empty(shape)
+        _draw_each(self.pool, rng, draws.reshape(-1))
+        draws *= self.alpha
+        return draws
+
+
+@dataclass(frozen=True)
+class NoisePolicy(NeuralPolicy):
+    """The parameters of NeuralCORe and NeuralEnsemble."""
+
+    alpha: float = 0.6
+    z: float = 0.6
+    warm_up: float = 4.0
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        super().__post_init__()
+        check_number("alpha", self.alpha, at_least=0)
+        check_warm_up(self.z, self.warm_up)
+
+    def warm_up_rounds(self, n_features: int, horizon: int) -> int:
+        """Return how many rounds the warm-up lasts, if there are not more arms than that."""
+        return whole_warm_up(1, horizon, self.z, self.warm_up)
+
+    def noise(self, n_arms: int, horizon: int | None, capacity: int) -> Noise:
+        """Return the noise of a pool that has seen nothing."""
+        rate = rounds_per_log(self.z, self.warm_up)
+        return Noise(new_pool(capacity), np.zeros(n_arms), float(self.alpha), rate, known_log(horizon))
