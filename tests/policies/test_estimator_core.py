@@ -174,13 +174,13 @@ def test_the_warm_up_is_that_of_lincore():
 
 
 def test_it_fits_in_every_round_or_every_so_many():
-    assert sizes_of_fits(1, 8, warm_up=0.0) == [3, 4, 5, 6, 7]
-    assert sizes_of_fits(3, 14, warm_up=0.0) == [3, 6, 9, 12]
+    assert sizes_of_fits(1, 8, warm_up=0.0) == [4, 5, 6, 7]
+    assert sizes_of_fits(3, 15, warm_up=0.0) == [4, 7, 10, 13]
 
 
 def test_a_geometric_schedule_fits_when_a_tenth_is_new():
     sizes = np.array(sizes_of_fits("geometric", 250, warm_up=0.0))
-    assert list(sizes[:20]) == [*range(3, 21), 22, 24]
+    assert list(sizes[:19]) == [*range(4, 21), 22, 24]
     late = sizes[sizes >= 100]
     assert np.all(np.diff(late) == late[:-1] // 10)
     assert len(sizes) < 50

@@ -15,8 +15,9 @@ anew in every round costs what a fit costs. There are three ways to pay less, an
 * `incremental=True`: each observation is fed to `partial_fit` once, with fresh noise. The noise of old observations is
   then frozen for good: an approximation, on the one problem it was measured on no better than no noise at all.
 
-The warm-up is LinCORe's: the arm chosen least so far, ties at random. On ridge regression without a constant, with
-warm-up over and every row seen, this is LinCORe(sampler="exact"), at a much higher price.
+The warm-up is LinCORe's, the arm chosen least so far, ties at random, but lasts at least one round for each arm and not
+for each feature: not every model needs so many rows. On ridge regression without a constant, with warm-up over and
+every row seen, this is LinCORe(sampler="exact"), at a much higher price.
 """
 
 import inspect
@@ -82,7 +83,7 @@ class EstimatorCOReState(NamedTuple):
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the estimator's predictions; if it fails, nothing has changed."""
         n_observations = int(self.pool.tally[0])
-        if is_warming_up(n_observations + 1, self.rows.shape[1], self.warm_up, self.log_horizon):
+        if is_warming_up(n_observations + 1, scores.size, self.warm_up, self.log_horizon):
             scores[:] = -self.counts[: scores.size]
             return
         n_fitted, seed, n_decisions = self.last_fit.tolist()
@@ -142,7 +143,7 @@ class EstimatorCORe(FeaturePolicy):
     alpha
         Scale of the noise; 0 is greedy.
     z, warm_up
-        The warm-up lasts `warm_up * ln(horizon) / (z - 1 - ln z) + 1` rounds, at least one for each feature.
+        The warm-up lasts `warm_up * ln(horizon) / (z - 1 - ln z) + 1` rounds, at least one for each arm.
     refit
         Fit after so many rounds (decisions or rewards, whichever are more), or "geometric": when a tenth is new. In
         between the last fit predicts, with its noise frozen.
@@ -222,8 +223,8 @@ class EstimatorCORe(FeaturePolicy):
         return f"{self.name}({', '.join(changed)})" if changed else self.name
 
     def warm_up_rounds(self, n_features: int, horizon: int) -> int:
-        """Return how many rounds the warm-up lasts."""
-        return whole_warm_up(n_features, horizon, self.z, self.warm_up)
+        """Return how many rounds the warm-up lasts, if there are not more arms than that."""
+        return whole_warm_up(1, horizon, self.z, self.warm_up)
 
     def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> EstimatorCOReState:
         """Return a state that has seen nothing."""
