@@ -105,7 +105,7 @@ if TYPE_CHECKING:
     from corebandit.stream import Stream as Stream
     from corebandit.sweeps import sweep as sweep
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 _HOME = {
     "agent": ("Agent", "Decision"),

@@ -29,6 +29,9 @@ def known_log(horizon: int | None) -> float:
     return -1.0 if horizon is None else math.log(horizon)
 
 
+NOMINAL_HORIZON = 10_000  # what a short warm-up takes for the horizon if nobody knows it
+
+
 @inlined
 def is_warming_up(current_round: int, at_least: int, rate: float, log_horizon: float) -> bool:
     """Tell whether a round belongs to the warm-up; without a horizon the round itself takes its place."""

@@ -34,8 +34,21 @@ def test_the_longest_horizon_is_left_out_where_too_few_runs_would_remain():
 
 def test_rivals_that_have_a_parameter_for_the_noise_are_told_it():
     for sigma in (0.2, 0.5, 1.0):
-        rivals = warmup.rivals_on(cb.GaussianBandit(sigma=sigma), 10_000)
-        assert rivals["TS"].sigma == rivals["PHE"].sigma == sigma
+        for problem in (cb.GaussianBandit(sigma=sigma), cb.LinearBandit(rewards="gaussian", sigma=sigma)):
+            rivals = warmup.rivals_on(problem, 10_000)
+            by_class = {}
+            for policy in rivals.values():
+                if hasattr(policy, "sigma"):
+                    by_class.setdefault(type(policy), set()).add(policy.sigma)
+            assert len(by_class) == 3, "TS, PHE and UCB, or their linear forms"
+            assert all(sigma in known for known in by_class.values())
+
+
+def test_without_a_horizon_the_recommended_warm_up_is_that_of_ten_thousand_rounds():
+    known, unknown = (RECOMMENDED.start(10, horizon, 10) for horizon in (10_000, None))
+    assert known.log_horizon == unknown.log_horizon
+    linear = cb.RecommendedLinCORe()
+    assert linear.start(10, 3, 10_000, 10).log_horizon == linear.start(10, 3, None, 10).log_horizon
 
 
 def test_the_recommended_setting_is_judged_on_other_problems_than_it_was_found_on():

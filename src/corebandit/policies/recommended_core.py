@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from corebandit.policies.core import CORe
+from corebandit.policies.core import CORe, COReState
+from corebandit.warm_up import NOMINAL_HORIZON
 
 
 @dataclass(frozen=True)
@@ -11,7 +12,8 @@ class RecommendedCORe(CORe):
 
     The warm-up makes up most of CORe's regret. `corebandit reproduce warmup` compares settings with the best rivals,
     over problems and horizons; docs/which_policy.md tells what it found. The risk: with so short a warm-up some runs
-    settle on a wrong arm for long, the more the longer the horizon. `alpha=0.8` buys most of that off.
+    settle on a wrong arm for long, the more the longer the horizon. `alpha=0.8` buys most of that off. Without a
+    horizon the warm-up is that of 10,000 rounds: one that grew with the rounds would end after a dozen.
 
     >>> RecommendedCORe().warm_up
     0.5
@@ -19,3 +21,7 @@ class RecommendedCORe(CORe):
 
     alpha: float = 0.6
     warm_up: float = 0.5
+
+    def start(self, n_arms: int, horizon: int | None, capacity: int) -> COReState:
+        """Return a state that has seen nothing."""
+        return super().start(n_arms, horizon or NOMINAL_HORIZON, capacity)

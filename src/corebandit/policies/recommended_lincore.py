@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from corebandit.policies.lincore import LinCORe
+from corebandit.policies.lincore import LinCORe, LinCOReState
+from corebandit.warm_up import NOMINAL_HORIZON
 
 
 @dataclass(frozen=True)
@@ -15,3 +16,7 @@ class RecommendedLinCORe(LinCORe):
 
     alpha: float = 0.6
     warm_up: float = 0.5
+
+    def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> LinCOReState:
+        """Return a state that has seen nothing."""
+        return super().start(n_arms, n_features, horizon or NOMINAL_HORIZON, capacity)

@@ -2,9 +2,10 @@
 
 A grid of warm-up factors and noise scales plays on arms (K = 10), linear bandits (K = 50, d = 10) and made-up search
 queries (5 of 10 documents), for three horizons. Each cell is compared with the best rival on its problem, in hindsight:
-the rivals are those of Figures 1, 2 and 4, told the noise where they have a parameter for it, linear ones at several
-strengths. The recommended setting is the one with the lowest geometric mean of these ratios over all problems and
-horizons; bad runs count with their regret. It is then judged on problems of another seed.
+the rivals are those of Figures 1, 2 and 4; where the noise is Gaussian, those that have a parameter for it are there
+both as in the figures and told the noise; linear ones run at several strengths. The recommended setting is the one with
+the lowest geometric mean of these ratios over all problems and horizons; bad runs count with their regret. It is then
+judged on problems of another seed.
 """
 
 from collections.abc import Iterator
@@ -46,6 +47,7 @@ GRID_SEED = 1_000_003  # added to the seed: the recommended setting is judged on
 FACTORS, ALPHAS = (0.25, 0.5, 1.0, 2.0, 4.0), (0.4, 0.6, 0.8, 1.0)
 SIGMAS = (0.2, 0.5, 1.0)
 GONE_BAD = 5.0  # times the median regret
+FARTHEST_NPTS = 10_000  # rounds; a round of NP-TS costs as much as there are rewards, unless they have few values
 RATIO = "regret / that of the best rival"
 
 ARMS: dict[str, Problem] = {
@@ -75,21 +77,37 @@ def rivals_on(problem: Problem, horizon: int) -> dict[str, AnyPolicy]:
         return {"Ber-TS": Ranked(BernoulliTS()), "Ber-PHE": Ranked(PHE(a=0.5)), "CascadeKL-UCB": CascadeKLUCB()}
     if isinstance(problem, LinearBandit):
         pseudo = "gaussian" if problem.rewards == "gaussian" else "bernoulli"
-        return {
+        rivals: dict[str, AnyPolicy] = {
             **{f"LinTS {sigma:g}": LinTS(sigma=sigma) for sigma in (0.1, 0.2, 0.3, 0.5, 1.0)},
             **{f"LinPHE {a:g}": LinPHE(a=a, pseudo=pseudo) for a in (0.2, 0.5, 1.0)},
             "LinUCB": LinUCB(scaling="authors"),
         }
-    rivals: dict[str, AnyPolicy]
-    if isinstance(problem, GaussianBandit):
-        sigma = problem.sigma
-        rivals = {"TS": GaussianTS(sigma=sigma), "PHE": PHE(a=0.5, pseudo="gaussian", sigma=sigma)}
-        rivals |= {"NP-TS": NPTS(any_reward=True), "UCB-V": UCBV(any_reward=True)}
     else:
-        rivals = {"TS": BernoulliTS(), "PHE": PHE(a=1.1), "NP-TS": NPTS(), "UCB-V": UCBV()}
-    if horizon > 10_000 and not isinstance(problem, BernoulliBandit):
-        del rivals["NP-TS"]  # a round of which costs as much as there are rewards
-    return {**rivals, "SSMC": SSMC(window="last"), "UCB1": UCB1()}
+        is_gaussian = isinstance(problem, GaussianBandit)
+        rivals = {
+            "TS": GaussianTS() if is_gaussian else BernoulliTS(),
+            "PHE": PHE(a=0.5, pseudo="gaussian") if is_gaussian else PHE(a=1.1),
+            "NP-TS": NPTS(any_reward=is_gaussian),
+            "UCB-V": UCBV(any_reward=is_gaussian),
+            "SSMC": SSMC(window="last"),
+            "UCB1": UCB1(),
+        }
+        if horizon > FARTHEST_NPTS and not isinstance(problem, BernoulliBandit):
+            del rivals["NP-TS"]
+    return rivals | _told(rivals, problem)
+
+
+def _told(rivals: dict[str, AnyPolicy], problem: Problem) -> dict[str, AnyPolicy]:
+    """Return the rivals that can be told the noise, told it, where it is Gaussian and not what they assume anyway."""
+    is_gaussian = isinstance(problem, GaussianBandit) or getattr(problem, "rewards", "") == "gaussian"
+    if not is_gaussian or (sigma := getattr(problem, "sigma", 0.5)) == 0.5:
+        return {}
+    told = {
+        f"{label}, told": policy.changed(sigma=sigma)
+        for label, policy in rivals.items()
+        if hasattr(policy, "sigma") and not isinstance(policy, LinTS)  # which is there at all these levels
+    }
+    return dict(told)
 
 
 # The grid ---------------------------------------------------------------------------------------------------------
@@ -218,8 +236,9 @@ def drawings(result: Result) -> list[Drawing]:
         panels = frame.filter(horizon=horizon).with_columns(pl.col("problem").alias("panel"))
         caption = (
             f"Mean regret after {horizon:,} rounds divided by that of the best rival in hindsight; below it the share "
-            f"of runs gone bad, whose regret is over {GONE_BAD:g} times the setting's median. Outlined: the "
-            "recommended setting."
+            f"of runs gone bad, whose regret is over {GONE_BAD:g} times the setting's own median, so that a long "
+            "warm-up hides some. Outlined: the recommended setting."
+            + (" NP-TS is a rival on Bernoulli rewards only." if horizon > FARTHEST_NPTS else "")
         )
         title = f"Every problem, {horizon:,} rounds"
         drawn.append(Drawing(grid_name(horizon), title, caption, ratio_maps(panels, RATIO, marked)))
@@ -270,7 +289,7 @@ def claims(result: Result) -> list[Claim]:
         judged(
             "W1",
             "With the recommended setting CORe's regret is below that of every rival of Figure 1 on the five problems "
-            "with arms, where those that have a parameter for the noise are told it.",
+            "with arms, also of those that are told the noise.",
             None,
             [finals.less(problem, RECOMMENDED, rival) for problem in arms for rival in rivals[problem]],
         ),
