@@ -127,7 +127,7 @@ def test_an_edited_policy_never_runs_old_machine_code(copied_package: Path) -> N
     assert hits == 0
     policy = copied_package / "corebandit" / "policies" / "ucb1.py"
     date = policy.stat()
-    edited = policy.read_text().replace("2.0 * self.sigma", "0.1 * self.sigma")
+    edited = policy.read_text().replace("2.0 * sigma", "0.1 * sigma")
     assert edited != policy.read_text()
     policy.write_text(edited)
     os.utime(policy, ns=(date.st_atime_ns, date.st_mtime_ns))  # even if the clock does not show the edit

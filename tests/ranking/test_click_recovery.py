@@ -105,7 +105,7 @@ def test_the_truth_is_recovered_to_standard_errors_that_shrink_with_the_root_of_
 
     def off(sessions):
         """Return how far estimates are from the truth, in standard errors of the whole log: of each, and on average."""
-        fitted = fit(name, ClickLog(sessions, log.pairs, log.n_queries), iterations=500, tolerance=1e-8)[name]
+        fitted = fit(name, ClickLog(sessions, log.pairs, log.n_queries), iterations=1000, tolerance=1e-6)[name]
         assert fitted.converged
         z = (flat(scaled(name, fitted.user, truth)) - flat(truth))[told] / error
         return z, np.sqrt(np.mean(z**2))
