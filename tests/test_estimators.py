@@ -3,16 +3,20 @@
 import json
 import subprocess
 import sys
-from functools import partial
+from functools import lru_cache, partial, wraps
+from pathlib import Path
+from types import MethodType
 
 import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+import corebandit as cb
 from corebandit.estimators import (
     RidgeRegression,
     checked_estimator,
@@ -96,6 +100,169 @@ def test_a_description_is_json_and_tells_estimators_apart():
     assert described == [json.dumps(description(estimator)) for estimator in everything_different()]
     for text, estimator in zip(described, everything_different(), strict=True):
         assert json.loads(text) == description(estimator)
+
+
+def times(k):
+    """Return one of many functions of the same name."""
+
+    def scaled(X):
+        return k * X
+
+    return scaled
+
+
+def described_wrapper(function):
+    @wraps(function)
+    def wrapper(X):
+        return function(X)
+
+    return wrapper
+
+
+def model_of(k):
+    """Return one of many classes of the same name."""
+
+    class Model(Mine):
+        def predict(self, X):
+            return k * super().predict(X)
+
+        @property
+        def doubled(self):
+            return 2 * k
+
+    return Model()
+
+
+def recursive(last):
+    def falling(n):
+        return last if n == 0 else falling(n - 1)
+
+    return falling
+
+
+def with_an_empty_cell():
+    def reader(X):
+        return never_set
+
+    if reader is None:
+        never_set = 0
+    return reader
+
+
+def with_attribute(scale):
+    def function(X):
+        return X
+
+    function.scale = scale
+    return function
+
+
+def functions_that_differ():
+    """Return functions that all do something else, many of them of the same name."""
+    return [
+        lambda X: X,
+        lambda X: 0 * X,
+        lambda X: 0.0 * X,
+        lambda X: -0.0 * X,
+        lambda X: 1j * X,
+        lambda X: 2j * X,
+        lambda X: X == b"a",
+        lambda X: X == b"b",
+        lambda X: X.real,
+        lambda X: X.imag,
+        lambda X: [x for x in X if x > 1],
+        lambda X: [x for x in X if x > 2],
+        lambda X: X in {1, 2},
+        lambda X: X in {1, 3},
+        lambda X, k=1: k * X,
+        lambda X, k=2: k * X,
+        lambda X, *, k=1: k * X,
+        lambda X, *, k=2: k * X,
+        times(1),
+        times(2),
+        times(np.arange(2)),
+        times(np),
+        times(sys),
+        times(times(1)),
+        times(times(2)),
+        partial(times(1)),
+        partial(times(2)),
+        lru_cache(times(1)),
+        lru_cache(times(2)),
+        described_wrapper(times(1)),
+        described_wrapper(times(2)),
+        np.vectorize(times(1)),
+        np.vectorize(times(2)),
+        MethodType(lambda self, X: X, 1),
+        MethodType(lambda self, X: 2 * X, 1),
+        Mine(k=1).predict,
+        Mine(k=2).predict,
+        Mine(k=2).fit,
+        model_of(1),
+        model_of(2),
+        model_of(2).predict,
+        recursive(1),
+        recursive(2),
+        with_an_empty_cell(),
+        with_attribute(1),
+        with_attribute(2),
+        np.add,
+        np.cumsum,
+        len,
+        str.upper,
+    ]
+
+
+def test_functions_are_told_apart_by_their_contents():
+    described = [json.dumps(description(function)) for function in functions_that_differ()]
+    assert len(set(described)) == len(described)
+    assert described == [json.dumps(description(function)) for function in functions_that_differ()]
+    assert not any(" at 0x" in text for text in described)
+
+
+def test_a_description_of_functions_is_the_same_in_another_process():
+    code = f"import json, {__name__} as t; print(json.dumps([t.description(f) for f in t.functions_that_differ()]))"
+    finished = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=Path(__file__).parent
+    )
+    assert json.loads(finished.stdout) == [description(function) for function in functions_that_differ()]
+
+
+def test_a_library_s_function_is_known_by_its_name():
+    assert description(rbf_kernel) == "sklearn.metrics.pairwise.rbf_kernel"
+
+
+def with_function(function):
+    """Return a policy around a pipeline that begins with a function."""
+    return cb.EstimatorCORe(make_pipeline(FunctionTransformer(function), Ridge(alpha=1e-3)), warm_up=0.3)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(lambda X: X, lambda X: 0 * X), (times(1.0), times(0.0))], ids=["lambdas", "closures"]
+)
+def test_two_functions_of_one_file_keep_their_own_results(one, other, tmp_path):
+    policies = {"one": with_function(one), "other": with_function(other)}
+    assert policies["one"] != policies["other"]
+    assert policies["one"] == with_function(one)
+    problem = cb.LinearBandit(n_arms=8, n_features=3)
+    experiment = cb.Experiment(problem, policies, horizon=200, runs=1, seed=1)
+    played = cb.run(experiment)
+    for _ in range(2):  # played and stored, then found
+        stored = cb.run(experiment, folder=tmp_path)
+        for label in policies:
+            assert np.array_equal(stored.regret(label), played.regret(label))
+    assert not np.array_equal(played.regret("one"), played.regret("other"))
+    assert len(list(tmp_path.glob("*.npz"))) == 2
+
+
+def test_an_agent_is_not_loaded_with_another_function(tmp_path):
+    agent = cb.Agent(with_function(lambda X: X), arms=["a", "b"], seed=1)
+    for arm in ("a", "b"):
+        agent.observe(arm, reward=1.0, x=[1.0, 2.0])
+    agent.save(tmp_path / "agent.json")
+    cb.Agent.load(tmp_path / "agent.json", with_function(lambda X: X))
+    with pytest.raises(ValueError, match="EstimatorCORe"):
+        cb.Agent.load(tmp_path / "agent.json", with_function(lambda X: 0 * X))
 
 
 def test_a_description_names_class_and_parameters():

@@ -14,12 +14,13 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from types import FunctionType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corebandit.recipe import digest
 from corebandit.state import FloatArray
 
 
@@ -200,8 +201,24 @@ def definitions(estimator: Any) -> frozenset[Any]:
 def versions(estimator: Any) -> dict[str, str]:
     """Return the versions of the libraries that an estimator comes from."""
     libraries = {str(definition.__module__).partition(".")[0] for definition in definitions(estimator)}
-    found = {library: getattr(sys.modules.get(library), "__version__", None) for library in sorted(libraries)}
+    found = {library: _version(library) for library in sorted(libraries)}
     return {library: str(version) for library, version in found.items() if version is not None}
+
+
+def _version(library: str) -> Any:
+    return getattr(sys.modules.get(library), "__version__", None)
+
+
+def _is_of_a_library(function: Any) -> bool:
+    """Tell whether the version of a library says what a function does: its name must find it there."""
+    found: Any = sys.modules.get(str(function.__module__))
+    for name in function.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is function and _version(function.__module__.partition(".")[0]) is not None
+
+
+# What the class statement adds by itself and no number depends on.
+NOT_CONTENTS = {"__dict__", "__weakref__", "__module__", "__doc__", "__firstlineno__"}
 
 
 class _Reading:
@@ -233,9 +250,21 @@ class _Reading:
             return sorted((self.of(item) for item in value), key=repr)
         if isinstance(value, Mapping):
             return {str(key): self.of(item) for key, item in value.items()}
-        if isinstance(value, type | FunctionType):
-            return self._definition(value)
-        path = self._definition(type(value))
+        if isinstance(value, bytes | bytearray):
+            return value.hex()
+        if isinstance(value, ModuleType):
+            return value.__name__
+        if isinstance(value, type):
+            return self._class(value)
+        if isinstance(value, FunctionType):
+            return self._function(value)
+        if isinstance(value, MethodType):
+            return {"method": self.of(value.__func__), "of": self.of(value.__self__)}
+        if isinstance(value, staticmethod | classmethod):
+            return self.of(value.__func__)
+        if isinstance(value, property):
+            return [self.of(accessor) for accessor in (value.fget, value.fset)]
+        path = self.of(type(value))
         if _has_parameters(value):
             return {"class": path, "parameters": self.of(value.get_params(deep=False))}
         try:
@@ -243,12 +272,48 @@ class _Reading:
             reduced: Any = special(value) if special else value.__reduce_ex__(2)
         except Exception:  # a lock, an open file: nothing that numbers depend on
             return {"class": path}
-        if isinstance(reduced, str):  # a function that is not Python's
-            return {"class": path, "parameters": [getattr(value, "__module__", None), reduced]}
+        if isinstance(reduced, str):  # a function that is not Python's, or one of Python's in a wrapper that is not
+            named = [getattr(value, "__module__", None), reduced]
+            wrapped = getattr(value, "__wrapped__", None)
+            is_known = wrapped is None or _is_of_a_library(value)
+            return {"class": path, "parameters": named if is_known else [*named, self.of(wrapped)]}
         made_by, arguments, *state = reduced[:3]
-        is_ordinary = made_by.__name__ == "__newobj__"
+        is_ordinary = made_by.__name__ == "__newobj__" and len(arguments) == 1  # the class and nothing else
         return {"class": path, "parameters": self.of(state[0] if is_ordinary and state else [arguments, *state])}
 
-    def _definition(self, value: Any) -> str:
-        self.definitions.add(value)
-        return f"{value.__module__}.{value.__qualname__}"
+    def _class(self, cls: type) -> str:
+        """Name a class; one that was made within a function, perhaps several times, with its contents."""
+        self.definitions.add(cls)
+        path = f"{cls.__module__}.{cls.__qualname__}"
+        if "<locals>" not in cls.__qualname__:
+            return path
+        members = {name: self.of(member) for name, member in vars(cls).items() if name not in NOT_CONTENTS}
+        return f"{path}:{digest([members, self.of(cls.__bases__)])}"
+
+    def _function(self, function: FunctionType) -> str:
+        """Name a function, with its contents: all lambdas of a module share a name, and so do a factory's closures."""
+        self.definitions.add(function)
+        path = f"{function.__module__}.{function.__qualname__}"
+        if _is_of_a_library(function):
+            return path
+        contents = [
+            self._code(function.__code__),
+            self.of(function.__defaults__),
+            self.of(function.__kwdefaults__),
+            [self._cell(cell) for cell in function.__closure__ or ()],
+            self.of(vars(function)),
+        ]
+        return f"{path}:{digest(contents)}"
+
+    def _cell(self, cell: Any) -> Any:
+        try:
+            contents = cell.cell_contents
+        except ValueError:  # nothing was assigned yet
+            return []
+        return [self.of(contents)]
+
+    def _code(self, code: CodeType) -> list[Any]:
+        counts = [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags]
+        names = [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars]
+        constants = [self._code(item) if isinstance(item, CodeType) else self.of(item) for item in code.co_consts]
+        return [code.co_code.hex(), code.co_exceptiontable.hex(), counts, names, constants]

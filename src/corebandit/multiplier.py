@@ -10,7 +10,8 @@ from corebandit.state import FloatArray
 from corebandit.stream import Stream
 from corebandit.validate import check_count, check_flag, check_number
 
-FULL_WIDTH_WEIGHT = 1e-6  # in place of the density at the last point, before weights are made to add up to 1
+# The last point's weight, relative to the largest: 1e-6 against the density of the default, N(0, 0.125^2).
+FULL_WIDTH_WEIGHT = 1e-6 * 0.125 * math.sqrt(2.0 * math.pi)
 
 
 @allocating_nothing
@@ -37,8 +38,14 @@ def check_multiplier(n_points: int, spread: float, optimistic: bool, coupled: bo
 
 
 def new_multiplier(n_points: int, spread: float, optimistic: bool) -> Multiplier:
-    """Return equally spaced points on [0, 1], or on [-1, 1], weighted by the density of N(0, spread^2) there."""
+    """Return equally spaced points on [0, 1], or on [-1, 1], weighted by the density of N(0, spread^2) there.
+
+    The last point, the full width, has a small weight of its own, whatever the spread.
+    """
     points = np.linspace(0.0 if optimistic else -1.0, 1.0, n_points)
-    weights = np.exp(-0.5 * (points / spread) ** 2) / (spread * math.sqrt(2.0 * math.pi))
+    smallest = np.abs(points[:-1]).min()
+    spread = max(spread, 1e-100)  # the law is the same, and no quotient overflows
+    # Relative to the largest, for they may all be too small for floats: (points^2 - smallest^2) / spread^2.
+    weights = np.exp(-0.5 * ((points - smallest) / spread) * ((points + smallest) / spread))
     weights[-1] = FULL_WIDTH_WEIGHT
     return Multiplier(points, np.cumsum(weights / weights.sum()))

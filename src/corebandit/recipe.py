@@ -100,6 +100,10 @@ class AnyPolicy(Recipe):
         """Return classes and functions that come in as parameters: what they do decides the numbers too."""
         return frozenset()
 
+    def outside_versions(self) -> dict[str, str]:
+        """Return the versions of libraries that decide the numbers but are no part of what the policy is."""
+        return {}
+
 
 @dataclass(frozen=True)
 class Policy(AnyPolicy):

@@ -58,6 +58,7 @@ class Chunk:
             {
                 "code": fingerprint(),
                 "foreign code": _foreign_code([problem, instance, self.policy, state], self.policy.outside_code()),
+                "foreign versions": self.policy.outside_versions(),
                 "problem": problem.describe(),
                 "policy": self.policy.describe(),
                 "rounds": experiment.rounds.tolist(),

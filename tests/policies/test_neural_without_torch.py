@@ -1,6 +1,7 @@
 """What neural policies do where PyTorch is not installed: everything but play."""
 
 import sys
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -8,6 +9,7 @@ from typer.testing import CliRunner
 import corebandit as cb
 from corebandit.cli import app
 from corebandit.policies import neural_policies
+from corebandit.runner import Chunk
 from corebandit.spec import policy_from
 
 every_neural_policy = pytest.mark.parametrize("recipe", neural_policies().values(), ids=lambda recipe: recipe.name)
@@ -30,6 +32,19 @@ def test_one_sentence_says_what_to_install(recipe, no_torch):
 def test_recipes_can_be_named_and_described(recipe, no_torch):
     assert policy_from(f"{recipe.name}(hidden=7)") == recipe(hidden=7)
     assert recipe(**{key: value for key, value in recipe(lr=0.1).describe().items() if key != "name"}) == recipe(lr=0.1)
+
+
+@every_neural_policy
+def test_results_are_kept_under_the_version_of_pytorch_and_agents_are_not(recipe, monkeypatch):
+    keys, descriptions = set(), []
+    for version in ("2.0.0", "2.0.0", "2.1.0"):
+        monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(__version__=version))
+        experiment = cb.Experiment(cb.NonlinearBandit(), {"it": recipe(hidden=3)}, horizon=50, runs=1)
+        keys.add(Chunk(experiment, "it", 0, 1).key)
+        descriptions.append(recipe(hidden=3).describe())
+    assert len(keys) == 2
+    assert recipe(hidden=3).is_described_by(descriptions[0])
+    assert descriptions[0] == descriptions[2]
 
 
 def test_the_study_says_in_one_sentence_what_it_needs(monkeypatch, tmp_path):

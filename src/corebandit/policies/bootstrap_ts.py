@@ -94,7 +94,8 @@ class BootstrapTS(Policy):
     weights
         "double-or-nothing" or "poisson".
     replicate
-        Draw one for each "arm", or one for all in a "round".
+        Draw one for each "arm", or one for all in a "round". With the "spread" prior replicate j starts at
+        the same quantile in every arm, so one for all starts every arm alike.
     prior
         Where the replicates of an arm start: "spread" between `low` and `high`, or all at the "point" halfway.
     low, high

@@ -3,8 +3,8 @@ r"""GLMRandUCB: UCB-GLM whose width is multiplied with a random number (Vaswani,
     index = x' theta^ + Z w ||x||_{V^-1},   w the radius of UCB-GLM
 
 Z is drawn as in RandUCB, in every round, one for all rows ("coupled"): from `n_points` equally spaced points of [0, 1]
-with chances proportional to the density of N(0, spread^2), but for the last one, whose weight is 1e-6, so that the
-width of the theory keeps a chance.
+with chances proportional to the density of N(0, spread^2), but for the last one, which has 3e-7 of the largest weight,
+so that the width of the theory keeps a chance.
 """
 
 from dataclasses import dataclass

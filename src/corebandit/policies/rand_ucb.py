@@ -3,8 +3,9 @@ r"""RandUCB: confidence bounds of a random width (Vaswani, Mehrabian, Durand and
     index_i = S_i / N_i + Z 2 sigma sqrt(2 ln t / N_i)
 
 Z is drawn in every round, once for all arms ("coupled"), from `n_points` equally spaced points on [0, 1], or on [-1, 1]
-if it is not optimistic, with the weights of N(0, spread^2) there; the last point, UCB1's whole width, has 1e-6 in place
-of that density. Made for rewards that are sigma-sub-Gaussian: sigma = 1/2 covers everything in [0, 1].
+if it is not optimistic, with the weights of N(0, spread^2) there; the last point, UCB1's whole width, has 3e-7 of the
+largest weight, which is 1e-6 in place of that density for the default spread. Made for rewards that are
+sigma-sub-Gaussian: sigma = 1/2 covers everything in [0, 1].
 
 Where we differ: every arm is tried once first, and ties are broken at random.
 """

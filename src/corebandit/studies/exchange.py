@@ -2,9 +2,10 @@
 
 K = 10 arms as in Figure 1 and Gaussian linear bandits as in Figure 2 (K = 50, d = 10, noise 0.5), n = 10,000, 100
 random problems of each class. Swaps are kept, or rewards dealt anew in every round (fresh), with a constant probability
-or a decaying one; in the linear problems d takes the place of K. The constants are those of the authors' printed tries.
-The claims ask after one form of each kind; that 5 K / t stands for the decaying ones, and not K / t, was decided after
-a look at 50 other problems of two classes. All are shown.
+or a decaying one; in the linear problems d takes the place of K. The constant probabilities are those of the
+authors' printed tries; K / t, 5 K / t and the fresh decaying form are ours, chosen after a look at 50 other problems of
+two classes. The claims ask after one form of each kind; that 5 K / t stands for the decaying ones, and not K / t, was
+decided by the same look. All are shown.
 """
 
 from corebandit.experiment import Experiment

@@ -13,7 +13,7 @@ import numpy as np
 
 from corebandit.compiled import kernel
 from corebandit.moments import N_MOMENTS, include
-from corebandit.policies.neural.network import DEVICES, OPTIMISERS, Network, n_weights, new_network
+from corebandit.policies.neural.network import DEVICES, OPTIMISERS, Network, n_weights, new_network, pytorch
 from corebandit.recipe import FeaturePolicy
 from corebandit.state import FloatArray, IntArray
 from corebandit.stream import Stream
@@ -82,6 +82,10 @@ class NeuralPolicy(FeaturePolicy):
         check_choice("optimiser", self.optimiser, OPTIMISERS)
         check_choice("device", self.device, DEVICES)
         check_flag("standardise", self.standardise)
+
+    def outside_versions(self) -> dict[str, str]:
+        """Return PyTorch's version: its sums may be ordered otherwise in another."""
+        return {"torch": str(pytorch(self.name).__version__)}
 
 
 class Learner(NamedTuple):
