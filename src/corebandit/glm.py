@@ -7,7 +7,7 @@ with responses that add up to R_i. theta maximises the penalised log-likelihood
 
 Responses may be any real numbers, as perturbed rewards are: thanks to the penalty the maximum exists and is unique.
 It is found by Newton's method, which is iteratively reweighted least squares, from the last estimate or from zero,
-whichever is better; a step that does not gain what it should is halved until it does, so no step is ever for the worse.
+whichever is better; a step that does not gain what it should is cut to where it does, so no step is ever for the worse.
 
 A step costs O(m d^2 + d^3) for m groups. With fixed features there is a group for each arm that was ever chosen, so
 a round costs the same however long the run; with features that change in every round m is the number of past rewards.
@@ -23,9 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.compiled import allocating_nothing, inlined, kernel, kernel_reassociated
+from corebandit.compiled import allocating_nothing, inlined, kernel
+from corebandit.curvature import ETA, RESIDUAL, SLOPE, STEP_ETA, factorise
 from corebandit.groups import Groups, new_groups
-from corebandit.linear import rotate_in, solve_lower, solve_upper
+from corebandit.linear import solve_lower, solve_upper
 from corebandit.recipe import REAL_LINE, UNIT_INTERVAL
 from corebandit.state import FloatArray, IntArray
 from corebandit.validate import check_choice, check_number
@@ -36,19 +37,24 @@ REWARD_RANGES = {"logistic": UNIT_INTERVAL, "poisson": (0.0, math.inf), "identit
 STEEPEST = {"logistic": 0.25, "poisson": 1.0, "identity": 1.0}  # largest slope of mu; Poisson: for means up to 1
 
 TOLERANCE = 1e-8
-MOST_STEPS = 30
+MOST_STEPS = 200  # most fits need about three; with features 1000 times too large some need more than 30
 LEAST_GAIN = 1e-4  # share of the gain promised by the slope that a step must bring
-SMALLEST_SCALE = 2.0**-60  # a step that must be halved more often than that leads nowhere
+MOST_HALVINGS = 60  # a step that must be halved more often than that leads nowhere
+LEVEL = 0.1  # share of the slope at its start that may be left at the end of a step that was too long
 ROUNDING = 1e-13  # share of the likelihood's terms that rounding may hide
-LEAST_PIVOT = 1e-8  # share of a diagonal entry that elimination may leave: less has lost too many digits
-ETA, STEP_ETA, RESIDUAL, SLOPE, SCALED = range(5)  # of each group: x' theta; x' step; R - N mu; N b''; scratch
+LEAST_SIGMA0, LARGEST_SIGMA0 = 1e-50, 1e50  # their squares, times squares of features, are still floats
 LARGEST_LOG = 200.0  # of a Poisson mean; squares of the features times such a mean are still floats
 
 
 def check_glm(link: str, sigma0: float) -> None:
     """Raise a ValueError unless there is such a model."""
     check_choice("link", link, LINKS)
-    check_number("sigma0", sigma0, above=0)
+    check_sigma0(sigma0)
+
+
+def check_sigma0(sigma0: float) -> None:
+    """Raise a ValueError unless a prior can have this standard deviation."""
+    check_number("sigma0", sigma0, at_least=LEAST_SIGMA0, at_most=LARGEST_SIGMA0)
 
 
 @inlined
@@ -73,7 +79,7 @@ class GLM(NamedTuple):
     gradient: FloatArray  # (d,) scratch
     step: FloatArray  # (d,) scratch
     row: FloatArray  # (d,) scratch
-    work: FloatArray  # (5, capacity) scratch: what the constants ETA to SCALED name
+    work: FloatArray  # (5, capacity) scratch: what `curvature` names from ETA to SCALED
     fits: IntArray  # (2,) fits made; of those, fits that did not converge
     link: int
     precision: float  # 1 / sigma0^2
@@ -133,10 +139,11 @@ def _maximise(model: GLM) -> bool:
     theta, step, gradient, factor = model.theta, model.step, model.gradient, model.factor
     link, precision, responses = model.link, model.precision, model.responses
     best = _start(link, precision, n_groups, columns, weights, responses, theta, step, work)
+    has_restarted = False
     for _ in range(model.most_steps):
         for j in range(theta.size):
             gradient[j] = -precision * theta[j]
-        _factorise(precision, n_groups, columns, work, factor, gradient, model.row, step)
+        factorise(precision, n_groups, columns, work, factor, gradient, model.row, step)
         solve_lower(factor, gradient, step)
         solve_upper(factor, step, step)
         promised, largest = 0.0, 0.0
@@ -145,15 +152,19 @@ def _maximise(model: GLM) -> bool:
         _add_up(n_groups, columns, step, work, STEP_ETA)
         for i in range(n_groups):
             largest = max(largest, abs(work[STEP_ETA, i]))
-        scale, is_last = 1.0, math.sqrt(max(promised, 0.0)) * largest <= TOLERANCE and largest <= 1.0
-        while not is_last:
-            found = _look(link, precision, n_groups, weights, responses, theta, step, work, scale)
-            if found >= best + LEAST_GAIN * scale * promised:
-                best = found
-                break
-            scale *= 0.5
-            if scale < SMALLEST_SCALE:
-                return promised <= ROUNDING * _magnitude(link, n_groups, weights, responses, work)
+        is_last = math.sqrt(max(promised, 0.0)) * largest <= TOLERANCE and largest <= 1.0
+        scale, found = 1.0, best
+        if not is_last:
+            scale, found = _search(link, precision, n_groups, weights, responses, theta, step, work, best, promised)
+        if scale == 0.0:
+            is_at_top = promised <= ROUNDING * _magnitude(link, n_groups, weights, responses, work)
+            if is_at_top or has_restarted:
+                return is_at_top
+            # The x' theta of many steps, added up, may have drifted away from theta: work them out again, once.
+            best = _start(link, precision, n_groups, columns, weights, responses, theta, step, work)
+            has_restarted = True
+            continue
+        best = found
         for j in range(theta.size):
             theta[j] += scale * step[j]
         for i in range(n_groups):
@@ -161,6 +172,46 @@ def _maximise(model: GLM) -> bool:
         if is_last:
             return True
     return False
+
+
+@kernel
+def _search(
+    link: int,
+    precision: float,
+    n_groups: int,
+    weights: FloatArray,
+    responses: FloatArray,
+    theta: FloatArray,
+    step: FloatArray,
+    work: FloatArray,
+    best: float,
+    promised: float,
+) -> tuple[float, float]:
+    """Return how much of the step to take, 0 if none of it gains anything, and the log-likelihood there.
+
+    Where means are nearly certain the log-likelihood has edges, and steps that merely gain would zigzag across them: a
+    step that is too long ends where the log-likelihood along it is nearly level, on the edge. It is concave, so the
+    sign of its slope says on which side that is.
+    """
+    low, high = 0.0, 1.0
+    for halvings in range(MOST_HALVINGS + 1):
+        scale = 0.5 * (low + high) if halvings > 0 else 1.0
+        found = _look(link, precision, n_groups, weights, responses, theta, step, work, scale)
+        is_gain = found >= best + LEAST_GAIN * scale * promised
+        if is_gain and halvings == 0:
+            return scale, found
+        slope = 0.0
+        for i in range(n_groups):
+            slope += work[RESIDUAL, i] * work[STEP_ETA, i]
+        for j in range(theta.size):
+            slope -= precision * (theta[j] + scale * step[j]) * step[j]
+        if is_gain and abs(slope) <= LEVEL * promised:
+            return scale, found
+        if is_gain and slope > 0.0:
+            low = scale
+        else:
+            high = scale
+    return low, _look(link, precision, n_groups, weights, responses, theta, step, work, low)
 
 
 @kernel
@@ -243,77 +294,6 @@ def _look(
         entry = theta[j] + scale * step[j]
         total -= 0.5 * precision * entry * entry
     return total
-
-
-@kernel
-def _factorise(
-    precision: float,
-    n_groups: int,
-    columns: FloatArray,
-    work: FloatArray,
-    factor: FloatArray,
-    gradient: FloatArray,
-    row: FloatArray,
-    unused: FloatArray,
-) -> None:
-    """Factorise the curvature, by Cholesky or, where that loses digits, by rotations; add to the gradient."""
-    d = gradient.size
-    _gather(n_groups, columns, work, factor, gradient)
-    for k in range(d):
-        factor[k, k] += precision
-        row[k] = factor[k, k]
-    for k in range(d):
-        if not factor[k, k] > LEAST_PIVOT * row[k]:
-            _rotate(precision, n_groups, columns, work, factor, row, unused)
-            return
-        pivot = math.sqrt(factor[k, k])
-        factor[k, k] = pivot
-        for j in range(k + 1, d):
-            factor[k, j] /= pivot
-        for i in range(k + 1, d):
-            for j in range(i, d):
-                factor[i, j] -= factor[k, i] * factor[k, j]
-
-
-@kernel_reassociated
-def _gather(n_groups: int, columns: FloatArray, work: FloatArray, factor: FloatArray, gradient: FloatArray) -> None:
-    """Fill the upper triangle of `factor` with the sum of N b'' x x', and add the sum of x (R - N mu) to `gradient`.
-
-    No loop that adds up stores anything: the order of its sum would depend on how far apart the arrays are.
-    """
-    for j in range(gradient.size):
-        for i in range(n_groups):
-            work[SCALED, i] = work[SLOPE, i] * columns[j, i]
-        total = 0.0
-        for i in range(n_groups):
-            total += work[RESIDUAL, i] * columns[j, i]
-        gradient[j] += total
-        for k in range(j, gradient.size):
-            total = 0.0
-            for i in range(n_groups):
-                total += work[SCALED, i] * columns[k, i]
-            factor[j, k] = total
-
-
-@kernel
-def _rotate(
-    precision: float,
-    n_groups: int,
-    columns: FloatArray,
-    work: FloatArray,
-    factor: FloatArray,
-    row: FloatArray,
-    unused: FloatArray,
-) -> None:
-    """Factorise the curvature from the rows, without ever forming it."""
-    for j in range(row.size):
-        for k in range(row.size):
-            factor[j, k] = 0.0
-        factor[j, j] = math.sqrt(precision)
-    for i in range(n_groups):
-        for j in range(row.size):
-            row[j] = math.sqrt(work[SLOPE, i]) * columns[j, i]
-        rotate_in(factor, unused, row, 0.0)
 
 
 @kernel

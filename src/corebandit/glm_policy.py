@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,20 @@ from corebandit.validate import check_number
 
 
 @dataclass(frozen=True)
-class GLMPolicy(FeaturePolicy):
+class FittingPolicy(FeaturePolicy):
+    """A policy that fits a generalised linear model in every round, and complains if that fails."""
+
+    def complaint(self, state: Any) -> str:
+        """Return how many fits did not converge, in a sentence, or nothing if all did."""
+        model: GLM = state.known.model if hasattr(state, "known") else state.model
+        n_fits, n_failed = model.fits.tolist()
+        if not n_failed:
+            return ""
+        return f"{n_failed:,} of {n_fits:,} fits did not converge; smaller features or a smaller sigma0 would help"
+
+
+@dataclass(frozen=True)
+class GLMPolicy(FittingPolicy):
     """A policy with a link, which says what rewards it is made for."""
 
     link: str = "logistic"

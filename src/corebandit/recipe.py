@@ -104,6 +104,10 @@ class AnyPolicy(Recipe):
         """Return the versions of libraries that decide the numbers but are no part of what the policy is."""
         return {}
 
+    def complaint(self, state: Any) -> str:
+        """Return what went wrong while `state` played, in a sentence, or nothing."""
+        return ""
+
 
 @dataclass(frozen=True)
 class Policy(AnyPolicy):

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -118,29 +119,33 @@ def play_chunk(chunk: Chunk, stop: threading.Event) -> Runs:
     is_realised = experiment.regret == "realised"
     problem_id = digest(experiment.problem.describe())
     regret = np.zeros((chunk.last - chunk.first, rounds.size))
-    cpu_seconds = 0.0
+    cpu_seconds, complaint = 0.0, ""
     for index, run in enumerate(range(chunk.first, chunk.last)):
         if stop.is_set():
             raise Stopped
         problem = experiment.problem.draw(stream(seed, problem_id, run, "instance"))
-        play = _prepared(chunk, problem, (seed, problem_id, run), stop)
+        state, play = _prepared(chunk, problem, (seed, problem_id, run), stop)
         if index == 0:  # no rounds at all: compiles, so that the clock does not see it
             play(np.zeros(1, np.int64), is_realised, regret[index])
         started = time.thread_time()
         play(rounds, is_realised, regret[index])
         cpu_seconds += time.thread_time() - started
+        if not complaint and (complaint := chunk.policy.complaint(state)):  # one of a chunk is enough
+            warnings.warn(f"{chunk.label}: {complaint}", stacklevel=2)
     return Runs(regret, cpu_seconds)
 
 
-def _prepared(chunk: Chunk, problem: Any, identity: tuple[int, str, int], stop: threading.Event) -> Callable[..., None]:
-    """Return the loop for an instance and a new state: it takes the rounds, the kind of regret and room."""
+def _prepared(
+    chunk: Chunk, problem: Any, identity: tuple[int, str, int], stop: threading.Event
+) -> tuple[Any, Callable[..., None]]:
+    """Return a new state and the loop that plays it: that takes the rounds, the kind of regret and room."""
     horizon, policy = chunk.experiment.horizon, chunk.policy
     capacity = horizon * problem.n_positions if shows_rankings(problem) else horizon
     state = policy.start_on(problem, horizon, capacity)
 
-    def ready(entry: EntryPoint, *arguments: Any) -> Callable[..., None]:
+    def ready(entry: EntryPoint, *arguments: Any) -> tuple[Any, Callable[..., None]]:
         play = entry.prepared(state, problem, compiled=policy.runs_compiled)
-        return partial(play, state if policy.runs_compiled else Stoppable(state, stop), problem, *arguments)
+        return state, partial(play, state if policy.runs_compiled else Stoppable(state, stop), problem, *arguments)
 
     rng = stream(*identity, "policy")
     if shows_rankings(problem):

@@ -1,11 +1,12 @@
 """Policies with a generalised linear model: GLMCORe and LinCORe, the noise of each, widths, warm-up and refusals."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from corebandit import check_policy
+from corebandit import Experiment, LogisticBandit, check_policy, run
 from corebandit.choose import best_arm
 from corebandit.policies import (
     GLMFPL,
@@ -235,7 +236,44 @@ def test_scores_are_never_nan(recipe, scale, outcome):
     assert not np.isnan(scores).any()
     model = state.known.model if hasattr(state, "known") else state.model
     assert np.isfinite(model.theta).all()
-    assert model.fits[1] <= (0.0 if scale < 1.0 else 0.5) * model.fits[0]
+    assert model.fits[1] <= (0.0 if scale < 1.0 else 0.1) * model.fits[0]
+
+
+@pytest.mark.parametrize("recipe", [*GLM_POLICIES, *LOGISTIC_POLICIES], ids=lambda recipe: recipe.name)
+def test_a_prior_is_as_wide_as_floats_allow_and_no_wider(recipe):
+    rewards = (generator(11).random((8, 40)) < 0.5).astype(float)
+    for sigma0 in (1e-50, 1e50):
+        _, scores, _ = play(recipe(sigma0=sigma0), ROWS, rewards, 40, 40)
+        assert not np.isnan(scores).any()
+    for sigma0 in (1e-51, 1e51):
+        with pytest.raises(ValueError, match=r"sigma0 must be a number of at least 1e-50 and of at most 1e\+50, not"):
+            recipe(sigma0=sigma0)
+
+
+@pytest.mark.parametrize("recipe", [*GLM_POLICIES, *LOGISTIC_POLICIES], ids=lambda recipe: recipe.name)
+def test_fits_that_do_not_converge_are_complained_about(recipe):
+    policy = recipe()
+    state = policy.start(2, 3, 10, 10)
+    assert policy.complaint(state) == ""
+    model = state.known.model if hasattr(state, "known") else state.model
+    model.fits[:] = 1395, 115
+    assert policy.complaint(state).startswith("115 of 1,395 fits did not converge; ")
+
+
+@dataclass(frozen=True)
+class Hasty(GLMTSL):
+    """GLM-TSL that has one step for each fit."""
+
+    def start(self, n_arms, n_features, horizon, capacity):
+        state = super().start(n_arms, n_features, horizon, capacity)
+        return state._replace(model=state.model._replace(most_steps=1))
+
+
+def test_a_run_whose_fits_do_not_converge_warns_once_a_chunk():
+    experiment = Experiment(LogisticBandit(n_arms=5, n_features=2), {"in haste": Hasty()}, horizon=50, runs=3)
+    with pytest.warns(UserWarning, match=r"^in haste: \d+ of 50 fits did not converge; ") as found:
+        run(experiment, jobs=1)
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("policy", [GLMCORe(link="poisson"), GLMUCB(link="identity")], ids=lambda policy: policy.label)
@@ -264,7 +302,7 @@ def test_a_round_costs_no_more_groups_than_there_are_arms():
         (lambda: GLMCORe(link="probit"), "link must be 'logistic' or 'poisson' or 'identity', not 'probit'"),
         (lambda: GLMCORe(alpha=-1), "alpha must be a number of at least 0, not -1"),
         (lambda: GLMCORe(z=1.0), "z must be a number above 0 and below 1, not 1.0"),
-        (lambda: GLMCORe(sigma0=0), "sigma0 must be a number above 0, not 0"),
+        (lambda: GLMCORe(sigma0=0), "sigma0 must be a number of at least 1e-50 and of at most 1e\\+50, not 0"),
         (lambda: GLMCORe(sampler="slow"), "sampler must be 'fast' or 'exact', not 'slow'"),
         (lambda: GLMUCB(slope=0), "slope must be a number above 0, not 0"),
         (lambda: GLMUCB(largest_reward=0), "largest_reward must be a number above 0, not 0"),
@@ -274,7 +312,7 @@ def test_a_round_costs_no_more_groups_than_there_are_arms():
         (lambda: GLMTSL(scale=0), "scale must be a number above 0, not 0"),
         (lambda: GLMFPL(a=0), "a must be a number above 0, not 0"),
         (lambda: LogPHE(a=0), "a must be a number above 0, not 0"),
-        (lambda: LogPHE(sigma0=-1), "sigma0 must be a number above 0, not -1"),
+        (lambda: LogPHE(sigma0=-1), "sigma0 must be a number of at least 1e-50 and of at most 1e\\+50, not -1"),
         (lambda: LogEpsilonGreedy(epsilon=2), "epsilon must be a number of at least 0 and of at most 1, not 2"),
     ],
 )

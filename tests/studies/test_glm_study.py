@@ -53,7 +53,7 @@ def verdicts(regrets):
 
 def test_all_claims_hold_when_it_is_as_hoped():
     found = verdicts(AS_HOPED)
-    assert set(found) == {(claim, factor) for claim in ("G1", "G2", "G3") for factor in (2.0, 4.0)}
+    assert set(found) == {(claim, factor) for claim in ("G1", "G2", "G3", "G4") for factor in (2.0, 4.0)}
     assert set(found.values()) == {HOLDS}
 
 
@@ -70,6 +70,16 @@ def test_all_claims_hold_when_it_is_as_hoped():
         ({"LinCORe": 105}, ("G3", 4.0), FAILS),
         ({"LinCORe (warm-up 2)": 90}, ("G3", 2.0), UNDECIDED),
         ({"LinCORe": 105}, ("G3", 2.0), HOLDS),
+        ({"LogPHE": 80}, ("G4", 4.0), FAILS),
+        ({"LogPHE": 80}, ("G4", 2.0), HOLDS),
+        ({"GLM-RandUCB": 60}, ("G4", 2.0), FAILS),
+        ({"GLM-RandUCB": 60}, ("G2", 2.0), HOLDS),
+        ({"Log eps-greedy": 88}, ("G4", 4.0), UNDECIDED),
+        ({"GLM-UCB": 80}, ("G4", 4.0), FAILS),
+        ({"UCB-GLM": 80}, ("G4", 4.0), FAILS),
+        ({"GLM-TSL": 80}, ("G4", 4.0), FAILS),
+        ({"GLM-FPL": 80}, ("G4", 4.0), FAILS),
+        ({"LinCORe": 80}, ("G4", 4.0), HOLDS),
     ],
 )
 def test_claims_fail_when_it_is_otherwise(change, claim, verdict):

@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled import allocating_nothing
-from corebandit.glm import GLM, new_glm
+from corebandit.glm import GLM, check_sigma0, new_glm
+from corebandit.glm_policy import FittingPolicy
 from corebandit.linear import predict
 from corebandit.policies.lin_epsilon_greedy import exploration_chance
-from corebandit.recipe import UNIT_INTERVAL, FeaturePolicy
+from corebandit.recipe import UNIT_INTERVAL
 from corebandit.state import FloatArray, IntArray
 from corebandit.stream import Stream
 from corebandit.validate import check_number
@@ -46,7 +47,7 @@ class LogEpsilonGreedyState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LogEpsilonGreedy(FeaturePolicy):
+class LogEpsilonGreedy(FittingPolicy):
     """Choose any row with probability epsilon sqrt(horizon / round), otherwise the best logistic estimate.
 
     Parameters
@@ -66,7 +67,7 @@ class LogEpsilonGreedy(FeaturePolicy):
     def __post_init__(self) -> None:
         """Validate."""
         check_number("epsilon", self.epsilon, at_least=0, at_most=1)
-        check_number("sigma0", self.sigma0, above=0)
+        check_sigma0(self.sigma0)
 
     def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> LogEpsilonGreedyState:
         """Return a state that has seen nothing."""

@@ -18,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled import allocating_nothing
-from corebandit.glm import GLM, new_glm
+from corebandit.glm import GLM, check_sigma0, new_glm
+from corebandit.glm_policy import FittingPolicy
 from corebandit.linear import Span, new_span, predict
 from corebandit.policies.phe import n_pseudo_rewards
-from corebandit.recipe import UNIT_INTERVAL, FeaturePolicy
+from corebandit.recipe import UNIT_INTERVAL
 from corebandit.state import FloatArray
 from corebandit.stream import Stream
 from corebandit.validate import check_number
@@ -58,7 +59,7 @@ class LogPHEState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LogPHE(FeaturePolicy):
+class LogPHE(FittingPolicy):
     """Add pseudo-rewards to the history and choose by a logistic model of both; rewards in [0, 1].
 
     Parameters
@@ -78,7 +79,7 @@ class LogPHE(FeaturePolicy):
     def __post_init__(self) -> None:
         """Validate."""
         check_number("a", self.a, above=0)
-        check_number("sigma0", self.sigma0, above=0)
+        check_sigma0(self.sigma0)
 
     def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> LogPHEState:
         """Return a state that has seen nothing."""

@@ -59,6 +59,13 @@ def claims(result: Result) -> list[Claim]:
                 factor,
                 [finals.less(problem, glmcore, LINCORE[factor])],
             ),
+            judged(
+                "G4",
+                "GLMCORe is comparable to the best of all its rivals with a model of this kind: "
+                "at most 1.25 times its regret.",
+                factor,
+                [finals.comparable(problem, glmcore, tuple(RIVALS), 1.25)],
+            ),
         ]
     return judgements
 
