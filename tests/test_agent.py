@@ -335,3 +335,17 @@ def test_pending_decisions_can_be_read_while_others_are_made():
             assert set(agent.pending.values()) <= set(agent.arms)
         stop.set()
         asking.result()
+
+
+def test_a_horizon_that_is_all_warm_up_is_warned_of():
+    with pytest.warns(UserWarning, match="CORe spends all 50 rounds on its warm-up, which would take 142"):
+        cb.Agent(cb.CORe(), ["red", "green"], horizon=50)
+
+
+def test_a_policy_that_is_none_or_another_than_was_saved_is_refused_in_a_sentence(tmp_path):
+    path = tmp_path / "agent.json"
+    cb.Agent(cb.CORe(alpha=0.4), ["red", "green"]).save(path)
+    with pytest.raises(ValueError, match="policy must be a recipe such as CORe"):
+        cb.Agent.load(path, "CORe")
+    with pytest.raises(ValueError, match="must be the one that was saved, but alpha was 0.4, is 0.5$"):
+        cb.Agent.load(path, cb.CORe(alpha=0.5))

@@ -25,6 +25,7 @@ from corebandit.saving import (
 )
 from corebandit.state import FloatArray
 from corebandit.validate import check_count, is_finite
+from corebandit.warm_up import warn_if_endless
 
 LARGEST_REWARD = 1e100  # squares of larger ones leave the range of floats
 
@@ -81,6 +82,8 @@ class Agent:
         self._pending: dict[int, tuple[int, FloatArray | None]] = {}  # decision id: index and features of the option
         self._next_id = 0
         self._low, self._high = policy.reward_range
+        if self.horizon is not None and hasattr(policy, "warm_up_rounds"):
+            warn_if_endless(policy.label, policy.warm_up_rounds(1, self.horizon), self.horizon, stacklevel=3)
         self._options = Unnamed() if arms is None else Named(arms)
         self._desk: Any
         if isinstance(policy, FeaturePolicy):

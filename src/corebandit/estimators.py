@@ -126,7 +126,7 @@ def _estimator_from(path: str) -> Any:
         cls = getattr(import_module(module_name), name, None)
     except ImportError as error:
         if library == "sklearn" and error.name == library:
-            hint = "install scikit-learn, for instance with pip install 'corebandit[sklearn]'"
+            hint = "scikit-learn is not installed: pip install scikit-learn"
         else:
             hint = f"the module {module_name!r} cannot be imported: {error}"
         raise ValueError(f"estimator {path!r} cannot be made: {hint}") from error

@@ -1,6 +1,5 @@
 """An experiment is data: one problem, the policies to compare on it, how long, how often, from which seed."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,6 +20,7 @@ from corebandit.recipe import (
 from corebandit.state import IntArray
 from corebandit.stream import stream
 from corebandit.validate import check_choice, check_count, shortened
+from corebandit.warm_up import warn_if_endless
 
 REGRETS = ("expected", "realised")
 N_CHECKPOINTS = 100
@@ -199,12 +199,7 @@ def _warn_of_endless_warm_up(policy: Any, problem: Any, horizon: int) -> None:
     if isinstance(policy, RankingPolicy):
         sizes = problem.n_items, problem.n_positions
     n_rounds = policy.warm_up_rounds(*(sizes or (problem.n_arms,)), horizon)
-    if n_rounds >= horizon:
-        warnings.warn(
-            f"{policy.label} spends all {horizon} rounds on its warm-up, which would take {n_rounds}: "
-            "it only tries the arms in turn; lower warm_up or z",
-            stacklevel=3,
-        )
+    warn_if_endless(policy.label, n_rounds, horizon, stacklevel=4)
 
 
 def _labelled(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy]) -> dict[str, AnyPolicy]:

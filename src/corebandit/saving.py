@@ -4,7 +4,7 @@ import base64
 import json
 import os
 import zlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from corebandit.policies import all_policies
 from corebandit.ranking.policies import ranking_policies
 from corebandit.recipe import AnyPolicy
+from corebandit.validate import shortened
 
 FORMAT = 2
 DAMAGED = (ValueError, KeyError, TypeError, OverflowError, MemoryError, zlib.error)  # what restoring nonsense raises
@@ -44,8 +45,12 @@ def read_content(path: str | os.PathLike[str]) -> dict[str, Any]:
 def policy_from_json(description: dict[str, Any], given: AnyPolicy | None) -> AnyPolicy:
     """Return the policy that was saved: the one given, or one of the package's."""
     if given is not None:
+        if not isinstance(given, AnyPolicy):
+            hint = ": say EstimatorCORe(...) around it" if hasattr(given, "fit") else ""
+            raise ValueError(f"policy must be a recipe such as CORe(), not {shortened(given)}{hint}")
         if not given.is_described_by(description):
-            raise ValueError(f"policy must be the one that was saved, {description}, not {given.describe()}")
+            different = "; ".join(_differences("", description, given.describe()))
+            raise ValueError(f"policy must be the one that was saved, but {different}")
         return given
     if not isinstance(description, dict) or "name" not in description:
         raise ValueError(f"the saved policy must be a table with a name, not {description!r}")
@@ -59,12 +64,25 @@ def policy_from_json(description: dict[str, Any], given: AnyPolicy | None) -> An
     if not known[name].can_be_rebuilt:
         raise ValueError(
             f"the saved policy {name!r} is made around an object, which no file holds: load(path, policy={name}(...)) "
-            f"needs it as it was, {description}"
+            f"needs it as it was, {shortened(description)}"
         )
     try:
         return known[name](**parameters)
     except TypeError as error:
         raise ValueError(f"the saved policy {name!r} does not fit this version: {error}") from error
+
+
+def _differences(where: str, saved: Any, given: Any) -> Iterator[str]:
+    """Say where two descriptions differ: refit was 'geometric', is 1."""
+    if isinstance(saved, dict) and isinstance(given, dict):
+        for key in dict.fromkeys([*saved, *given]):
+            if key != "versions":
+                yield from _differences(f"{where}.{key}".lstrip("."), saved.get(key), given.get(key))
+    elif isinstance(saved, list) and isinstance(given, list) and len(saved) == len(given):
+        for index, (one, other) in enumerate(zip(saved, given, strict=True)):
+            yield from _differences(f"{where}[{index}]", one, other)
+    elif saved != given:
+        yield f"{where} was {shortened(saved)}, is {shortened(given)}"
 
 
 def arm_to_json(arm: Any) -> Any:

@@ -1,6 +1,7 @@
 """CORe's warm-up: try everything in turn until the pool has enough variance (Algorithm 1, line 2 of the paper)."""
 
 import math
+import warnings
 
 from corebandit.compiled import inlined
 from corebandit.validate import check_number
@@ -27,6 +28,16 @@ def whole_warm_up(at_least: int, horizon: int, z: float, warm_up: float) -> int:
 def known_log(horizon: int | None) -> float:
     """Return the log of the horizon, or -1 if nobody knows it."""
     return -1.0 if horizon is None else math.log(horizon)
+
+
+def warn_if_endless(label: str, n_rounds: int, horizon: int, stacklevel: int) -> None:
+    """Warn if a warm-up of `n_rounds` leaves nothing of the horizon."""
+    if n_rounds >= horizon:
+        warnings.warn(
+            f"{label} spends all {horizon} rounds on its warm-up, which would take {n_rounds}: it only tries the arms "
+            "in turn; lower warm_up or z",
+            stacklevel=stacklevel,
+        )
 
 
 NOMINAL_HORIZON = 10_000  # what a short warm-up takes for the horizon if nobody knows it

@@ -31,7 +31,7 @@ class Catalogue(StrEnum):
 
 @app.command("list")
 def list_(what: Annotated[Catalogue, typer.Argument(help="What to list.")]) -> None:
-    """List the policies, problems or figures there are."""
+    """List the policies, problems or figures there are, studies beyond the paper included."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -55,10 +55,11 @@ def _catalogue(what: Catalogue) -> Iterator[tuple[str, str, str]]:
     """Yield name, parameters and meaning of everything of a kind."""
     if what is Catalogue.figures:
         from corebandit.paper import FIGURES
+        from corebandit.studies import STUDIES
 
-        for figure in FIGURES.values():
-            size = figure.paper_size
-            yield figure.name, f"n = {size.horizon:,}, {size.runs} runs", figure.caption
+        for figure in (FIGURES | STUDIES).values():
+            size, beyond = figure.paper_size, "Beyond the paper: " if figure.name in STUDIES else ""
+            yield figure.name, f"n = {size.horizon:,}, {size.runs} runs", beyond + figure.caption
         return
     from corebandit.spec import known_policies, known_problems, signature
 

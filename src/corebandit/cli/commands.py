@@ -39,7 +39,7 @@ def reproduce(
     ] = None,
     fresh: Fresh = False,
 ) -> None:
-    """Reproduce the paper's figures and judge its claims.
+    """Reproduce the paper's figures and judge its claims, or run our own studies beyond it.
 
     An interrupted run continues where it was stopped. Examples:
 
