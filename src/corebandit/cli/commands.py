@@ -82,7 +82,7 @@ def reproduce(
             search=[each for figure, size in sizes.items() for each in figure.search(size)],
             jobs=jobs,
             fresh=fresh,
-            title="CORe: the paper reproduced",
+            title="CORe: beyond the paper" if set(figures or FIGURES) <= set(STUDIES) else "CORe: the paper reproduced",
             judge=lambda result: [claim.describe() for figure in sizes for claim in figure.claims(result)],
             draw=lambda result: [drawing for figure in sizes for drawing in figure.drawings(result)],
         )

@@ -84,11 +84,11 @@ def judged(claim_id: str, claim: str, warm_up: float | None, findings: Sequence[
 
 
 class Finals:
-    """The final regrets of a figure, for comparisons on paired runs."""
+    """The final regrets of a figure, or of several, for comparisons on paired runs."""
 
-    def __init__(self, result: Result, figure: str) -> None:
+    def __init__(self, result: Result, *figures: str) -> None:
         self.regret: dict[tuple[str, str], FloatArray] = {
-            (curve.problem, curve.policy): curve.regret[:, -1] for curve in result.curves() if curve.figure == figure
+            (curve.problem, curve.policy): curve.regret[:, -1] for curve in result.curves() if curve.figure in figures
         }
 
     @property

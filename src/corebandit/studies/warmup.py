@@ -174,7 +174,7 @@ def cells(result: Result) -> Iterator[Cell]:
     for curve in result.curves():
         finals.setdefault((curve.figure, curve.problem), {})[curve.policy] = curve.regret[:, -1]
     for experiment in result.experiments:
-        if not experiment["name"].startswith(f"{NAME}-"):
+        if not experiment["name"].startswith(NAME) or "points" not in experiment:
             continue
         regret, points = finals[experiment["name"], experiment["label"]], experiment["points"]
         means = {policy: float(values.mean()) for policy, values in regret.items() if policy not in points}
@@ -261,22 +261,23 @@ def _firsts(found: list[Cell]) -> list[Cell]:
 # The recommended setting, on other problems -----------------------------------------------------------------------
 
 PAPER, CODE, RECOMMENDED = "CORe", "CORe (warm-up 2)", "CORe (recommended)"
+PARTS = {NAME: ARMS, f"{NAME}-linear": LINEAR, f"{NAME}-queries": QUERIES}  # each has rivals of its own
 
 
 def experiments(size: Size, searched: Result | None) -> list[Experiment]:
     """Return the recommended setting, the paper's and the rivals on every problem."""
     found = []
-    for title, problem in PROBLEMS.items():
+    for name, (title, problem) in ((name, item) for name, part in PARTS.items() for item in part.items()):
         settings = {PAPER: CORe(), CODE: CORe(warm_up=2.0), RECOMMENDED: RecommendedCORe()}
         cores = {label: core_on(problem, core.changed(sampler=size.sampler)) for label, core in settings.items()}
         policies = {**cores, **rivals_on(problem, size.horizon)}
-        found.append(size.experiment(problem, policies, name=NAME, title=title))
+        found.append(size.experiment(problem, policies, name=name, title=title))
     return found
 
 
 def claims(result: Result) -> list[Claim]:
     """Judge the recommended setting."""
-    finals = Finals(result, NAME)
+    finals = Finals(result, *PARTS)
     rivals = {
         problem: [
             policy for name, policy in finals.regret if name == problem and policy not in (PAPER, CODE, RECOMMENDED)
