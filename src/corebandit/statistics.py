@@ -1,6 +1,7 @@
 """Means with intervals: bootstrap over runs, which are paired between policies."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -25,11 +26,17 @@ def resampled_means(values: FloatArray, seed: int = 0) -> FloatArray:
 
     The same runs are drawn for every array of as many runs, so what is paired stays paired.
     """
-    n_runs = values.shape[0]
+    return _weights(values.shape[0], seed) @ values
+
+
+@lru_cache(maxsize=16)  # many curves have as many runs
+def _weights(n_runs: int, seed: int) -> FloatArray:
+    """Return the weight of each run in each resample, `(resamples, runs)`."""
     picks = np.random.default_rng(seed).integers(n_runs, size=(N_RESAMPLES, n_runs))
     weights = np.zeros((N_RESAMPLES, n_runs))
     np.add.at(weights, (np.arange(N_RESAMPLES)[:, None], picks), 1.0 / n_runs)
-    return weights @ values
+    weights.setflags(write=False)
+    return weights
 
 
 def mean_interval(values: FloatArray) -> Interval:
