@@ -261,7 +261,7 @@ def test_an_agent_is_not_loaded_with_another_function(tmp_path):
         agent.observe(arm, reward=1.0, x=[1.0, 2.0])
     agent.save(tmp_path / "agent.json")
     cb.Agent.load(tmp_path / "agent.json", with_function(lambda X: X))
-    with pytest.raises(ValueError, match="EstimatorCORe"):
+    with pytest.raises(ValueError, match=r"the one that was saved, but estimator\..*\.func was .*lambda"):
         cb.Agent.load(tmp_path / "agent.json", with_function(lambda X: 0 * X))
 
 
@@ -349,9 +349,7 @@ def test_without_scikit_learn_a_path_says_what_to_install(monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(
-        ValueError, match=r"install scikit-learn, for instance with pip install 'corebandit\[sklearn\]'"
-    ):
+    with pytest.raises(ValueError, match="scikit-learn is not installed: pip install scikit-learn"):
         checked_estimator("sklearn.linear_model:Ridge")
 
 
