@@ -115,7 +115,7 @@ FIGURE = Figure(
     name=NAME,
     caption="CORe around networks and models of scikit-learn, and its rivals, where rewards are not linear.",
     paper_size=Size(horizon=3_000, runs=20),
-    quick_size=Size(horizon=750, runs=10),
+    quick_size=Size(horizon=500, runs=10),
     experiments=experiments,
     claims=claims,
 )
