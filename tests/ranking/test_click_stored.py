@@ -2,16 +2,13 @@
 
 import gzip
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 from click_models_made_up import NAMES, made_up
 
 from corebandit.ranking import read_documents, read_models, write_models
-
-DATA = Path(os.environ.get("COREBANDIT_DATA", "no data")) / "click_models" / "yandex60.json.gz"
+from real_data import MODELS, needs_real_data
 
 
 @pytest.mark.parametrize("file", ["models.json", "models.json.gz"])
@@ -85,9 +82,9 @@ def test_a_broken_archive_is_named(tmp_path):
         read_models(tmp_path / "models.json.gz")
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="COREBANDIT_DATA names no folder with click_models/yandex60.json.gz")
+@needs_real_data
 def test_the_published_models_are_read():
-    models = read_models(DATA)
+    models = read_models(MODELS)
     assert len(models) == 60
     assert all(set(of_query) == set(NAMES) - {"SDBN"} for of_query in models.values())
     values = [of_query["CM"].value(of_query["CM"].optimal(5)) for of_query in models.values()]

@@ -1,8 +1,6 @@
 import gzip
 import json
-import os
 import re
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -12,6 +10,7 @@ from typer.testing import CliRunner
 from corebandit.cli import app
 from corebandit.ranking import CM, DCM, fit as ranking_fit, read_models, write_models
 from corebandit.ranking.readers import read_log
+from real_data import LOGS, MODELS, needs_real_data
 
 ATTRACTION = {"apple": (0.6, 0.3, 0.1), "pear": (0.2, 0.5, 0.05)}
 PAGE = "apple\ta,b,c : b;apple\ta,b,c :;apple\tc,b,a : c;pear\td,e,f : f , f , else;"
@@ -228,21 +227,15 @@ def test_every_command_has_an_example():
         assert f"corebandit clicks {command}" in clicks(command, "--help").stdout
 
 
-DATA = Path(os.environ.get("COREBANDIT_DATA", "nowhere"))
-
-
-@pytest.mark.skipif(
-    not all((DATA / folder).is_dir() for folder in ("yandex_wscd", "click_models")),
-    reason="COREBANDIT_DATA names no folder with yandex_wscd and click_models, which are not shipped",
-)
+@needs_real_data
 def test_the_published_data_goes_through_all_commands(tmp_path):
-    train, test = (DATA / "yandex_wscd" / f"{name}Sample.txt.gz" for name in ("train", "test"))
+    train, test = (LOGS / f"{name}Sample.txt.gz" for name in ("train", "test"))
     printed = clicks("fit", train, "--model", "CM,SDBN", "--test", test, "--out", tmp_path / "m.json").stdout
     assert "SDBN" in printed
     stored = read_models(tmp_path / "m.json")
     assert len(stored) == 20
     assert all(model.n_documents == 10 for of_query in stored.values() for model in of_query.values())
-    published = DATA / "click_models" / "yandex60.json.gz"
+    published = MODELS
     clicks("simulate", published, "--model", "CM", "--sessions", 20_000, "--out", tmp_path / "log.parquet")
     clicks("fit", tmp_path / "log.parquet", "--model", "CM", "--out", tmp_path / "again.json")
     assert "60" in clicks("describe", tmp_path / "log.parquet").stdout

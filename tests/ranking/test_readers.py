@@ -1,9 +1,7 @@
 import csv
 import gzip
-import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 from corebandit.ranking import CM, DCM, PBM, ClickLog, fit
 from corebandit.ranking.readers import most_shown_pages, pages, read_log, separated, summarise, tables, texts
 from corebandit.ranking.readers.writing import write_log, write_simulated_log
+from real_data import LOGS, needs_real_data
 
 # Three pages of two sessions whose lines alternate, and everything that can be wrong with a line.
 YANDEX = """\
@@ -590,17 +589,12 @@ def test_a_log_is_summarised(tmp_path):
     assert summary.click_through.tolist() == [0.5, 0.25, 0.25]
 
 
-DATA = Path(os.environ.get("COREBANDIT_DATA", "nowhere"))
-
-
-@pytest.mark.skipif(
-    not (DATA / "yandex_wscd").is_dir(), reason="COREBANDIT_DATA names no folder with yandex_wscd, which is not shipped"
-)
+@needs_real_data
 @pytest.mark.parametrize(
     ("name", "n_sessions", "n_pairs", "ignored"), [("train", 35_064, 1_024, 417), ("test", 21_413, 1_031, 276)]
 )
 def test_the_sample_of_yandex_is_read_whole(name, n_sessions, n_pairs, ignored):
-    log = read_log(DATA / "yandex_wscd" / f"{name}Sample.txt.gz")
+    log = read_log(LOGS / f"{name}Sample.txt.gz")
     assert (log.n_sessions, log.n_pairs, log.n_queries, log.n_positions) == (n_sessions, n_pairs, 20, 10)
     assert log.bad_lines == (0, ())
     assert log.ignored_clicks == ignored
