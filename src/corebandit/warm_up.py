@@ -6,6 +6,8 @@ import warnings
 from corebandit.compiled import inlined
 from corebandit.validate import check_number
 
+NOMINAL_HORIZON = 10_000  # what a short warm-up takes for the horizon if nobody knows it
+
 
 def check_warm_up(z: float, warm_up: float) -> None:
     """Raise a ValueError unless the parameters give a warm-up that ends."""
@@ -38,9 +40,6 @@ def warn_if_endless(label: str, n_rounds: int, horizon: int, stacklevel: int) ->
             "in turn; lower warm_up or z",
             stacklevel=stacklevel,
         )
-
-
-NOMINAL_HORIZON = 10_000  # what a short warm-up takes for the horizon if nobody knows it
 
 
 @inlined
