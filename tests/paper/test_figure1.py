@@ -1,12 +1,12 @@
 import dataclasses
 
 import pytest
-from made_up import made_up
 
 import corebandit as cb
 from corebandit.paper import FIGURES
 from corebandit.paper.claims import FAILS, HOLDS, UNDECIDED
 from corebandit.paper.figure1 import CORE, OPTIMISTIC, RIVALS
+from made_up import made_up
 
 FIGURE = FIGURES["figure1"]
 

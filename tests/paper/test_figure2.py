@@ -1,12 +1,12 @@
 import dataclasses
 
 import pytest
-from made_up import made_up
 
 from corebandit.paper import FIGURES
 from corebandit.paper.claims import FAILS, HOLDS, UNDECIDED
 from corebandit.paper.figure2 import SEARCH, SEARCH_SEED
 from corebandit.policies import LinCORe, LinPHE, LinTS, LinUCB
+from made_up import made_up
 
 FIGURE = FIGURES["figure2"]
 SIZE = dataclasses.replace(FIGURE.quick_size, horizon=2000)

@@ -1,10 +1,10 @@
 import pytest
-from made_up import made_up
 
 from corebandit.paper import FIGURES
 from corebandit.paper.claims import FAILS, HOLDS
 from corebandit.paper.figure3 import BAD, GOOD, MAP, NAME
 from corebandit.policies import LinCORe, LinPHE, LinTS
+from made_up import made_up
 
 FIGURE = FIGURES["figure3"]
 EXPERIMENTS = FIGURE.experiments(FIGURE.quick_size, None)

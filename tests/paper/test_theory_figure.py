@@ -1,10 +1,10 @@
 import pytest
-from made_up import made_up
 
 from corebandit.paper import FIGURES, theory
 from corebandit.paper.claims import FAILS, HOLDS
 from corebandit.paper.growth import ARM_COUNTS, DIMENSIONS, growths
 from corebandit.policies import LinCORe
+from made_up import made_up
 
 FIGURE = FIGURES["theory"]
 EXPERIMENTS = FIGURE.experiments(FIGURE.quick_size, None)
