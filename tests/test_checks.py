@@ -111,18 +111,6 @@ class NoUpdate(NamedTuple):
         scores[:] = 0.0
 
 
-class HidingState(NamedTuple):
-    counts: np.ndarray
-    pull: np.ndarray
-
-    def score(self, rng, scores):
-        for arm in range(scores.size):
-            scores[arm] = -self.counts[arm]
-
-    def update(self, arm, reward, rng):
-        self.counts[arm] += 1.0
-
-
 class ScaledState(NamedTuple):
     counts: np.ndarray
     scale: float
@@ -147,7 +135,6 @@ SHARED = np.zeros(100)
         (lambda n, c: NoUpdate(np.zeros(n)), r"its state has no method update\(arm, reward, rng\)"),
         (lambda n, c: State(SHARED[:n]), "two states share an array"),
         (lambda n, c: [np.zeros(n)], "start must return a NamedTuple"),
-        (lambda n, c: HidingState(np.zeros(n), np.zeros(n)), "fields must not be called like methods, .*pull"),
         (lambda n, c: State(np.zeros(2 * n)[::2]), "an array of its state is a view with gaps"),
         (lambda n, c: ScaledState(np.zeros(n), max(1, n / 2)), "fields of the same types at all sizes"),
     ],

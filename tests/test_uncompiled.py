@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import corebandit as cb
-from corebandit.runner import Chunk, Stopped, play_chunk
+from corebandit.chunks import Chunk, Stopped, play_chunk
 from corebandit.state import FloatArray
 
 

@@ -1,82 +1,36 @@
 """Run plain Python classes compiled: the only module that knows numba's extension API.
 
-Three things live here.
+Two things live here; `machine_code` keeps what they compile.
 
-* `kernel` compiles a function and keeps the machine code on disk.
+* `kernel` compiles a function.
 * The *method bridge* lets compiled code call the methods of any `NamedTuple`: a policy is an ordinary class, and
   `state.score(rng, scores)` inside a compiled loop is resolved, by type, to that class's own method.
-* The *cache directory* carries a fingerprint of the package's sources. Numba looks only at the file of the function it
-  compiled, so without this an edited policy would go on running its old machine code.
 """
 
-import hashlib
-import os
-import sys
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-import llvmlite.binding
 import numba
 import numpy as np
 from numba import extending, types
+from numba.core.typing import templates
 
-PACKAGE = Path(__file__).parent
-PRESENTATION = ("cli", "paper", "publish.py", "report", "studies")  # the top layers: no number comes from here
+from corebandit.machine_code import is_missing, keep_on_disk
+
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
 
-config: Any = numba.config  # numba fills it at run time, unseen by type checkers
-overload_method: Any = extending.overload_method
+# Numba has few types, and fills some modules at run time, unseen by type checkers.
+config: Any = numba.config
 typeof: Any = numba.typeof
-host: Any = llvmlite.binding
-
-
-@cache
-def fingerprint() -> str:
-    """Identify the sources and libraries that decide what the numbers are."""
-    digest = hashlib.sha256()
-    for source in sorted(PACKAGE.rglob("*.py")):
-        if source.relative_to(PACKAGE).parts[0] in PRESENTATION:
-            continue
-        digest.update(str(source.relative_to(PACKAGE)).encode() + source.read_bytes())
-    # Sums may be added up in another order on another processor, and are not in plain Python.
-    built = (numba.__version__, np.__version__, config.DISABLE_JIT, host.get_host_cpu_name())
-    digest.update(f"{sys.version_info[:2]} {built}".encode())
-    return digest.hexdigest()[:16]
-
-
-def cache_directory() -> Path:
-    """Return the folder for machine code of exactly these sources (a bounds-checked build has its own)."""
-    if "NUMBA_CACHE_DIR" in os.environ:
-        root = Path(os.environ["NUMBA_CACHE_DIR"])
-    elif sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA", Path.home()))
-    else:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    checked = "-boundscheck" if config.BOUNDSCHECK else ""
-    return root / "corebandit" / f"{fingerprint()}{checked}"
-
-
-def _keep_on_disk(dispatcher: Any) -> None:
-    """Cache `dispatcher` in our folder; where none can be written, leave it to compile in every process."""
-    if config.DISABLE_JIT:
-        return
-    try:
-        folder = cache_directory()
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # a RuntimeError: there is no home
-        return
-    if not os.access(folder, os.W_OK):
-        return
-    # Numba reads this setting only while caching is being enabled: set it for that moment, for our functions alone.
-    before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
-    try:
-        dispatcher.enable_caching()
-    finally:
-        config.CACHE_DIR = before
+infer_getattr: Any = extending.infer_getattr
+lower_builtin: Any = extending.lower_builtin
+AttributeTemplate: Any = templates.AttributeTemplate
+CallTemplate: Any = templates.AbstractTemplate
+Dispatcher: Any = types.Dispatcher
+ANY_ARGUMENTS: Any = types.VarArg(types.Any)  # type: ignore[no-untyped-call]
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
@@ -96,14 +50,14 @@ _ALLOCATES_NOTHING = {"_nrt": False}
 def kernel(function: F) -> F:
     """Compile `function`, which must allocate nothing, and keep the machine code on disk."""
     dispatcher = _compile(function, **_ALLOCATES_NOTHING)
-    _keep_on_disk(dispatcher)
+    keep_on_disk(dispatcher)
     return cast(F, dispatcher)
 
 
 def kernel_reassociated(function: F) -> F:
     """Compile as `kernel` does, and let sums be added up in any order: faster, the last digits may differ."""
     dispatcher = _compile(function, fastmath={"reassoc", "nsz"}, **_ALLOCATES_NOTHING)
-    _keep_on_disk(dispatcher)
+    keep_on_disk(dispatcher)
     return cast(F, dispatcher)
 
 
@@ -114,7 +68,6 @@ def inlined(function: F) -> F:
 
 # The method bridge ------------------------------------------------------------------------------------------------
 
-_exposed: set[str] = set()
 _allocate_nothing: set[type] = set()
 
 
@@ -123,47 +76,47 @@ def is_ours(cls: Any) -> bool:
     return bool(cls.__module__.partition(".")[0] == __package__)
 
 
-@cache
-def _compiled_method(cls: type, name: str) -> Any:
-    return _compile(getattr(cls, name), forceinline=True, _nrt=cls not in _allocate_nothing)
-
-
-def _expose(name: str) -> None:
-    """Let compiled code call the method `name` of every named tuple that has one."""
-
-    def typed(self: Any, *args: Any) -> Any:
-        if not isinstance(getattr(self.instance_class, name, None), FunctionType):
-            return None  # numba then reports an unknown attribute, as it should
-        method = _compiled_method(self.instance_class, name)
-
-        def call(self: Any, *args: Any) -> Any:
-            return method(self, *args)
-
-        return call
-
-    overload_method(types.BaseNamedTuple, name, jit_options={"forceinline": True, **_ALLOCATES_NOTHING})(typed)
-    _exposed.add(name)
-
-
 def allocating_nothing(cls: C) -> C:
     """Mark a named tuple of the lowest layer, whose methods allocate nothing and are called in every round."""
     _allocate_nothing.add(cls)
-    expose_methods(cls)
     return cls
 
 
-def expose_methods(cls: type) -> None:
-    """Let compiled code call the methods of the named tuple `cls`, its own and inherited ones."""
-    for base in cls.__mro__:
-        for name, member in vars(base).items():
-            is_plumbing = name.startswith("__") or name in ("_replace", "_asdict")
-            if isinstance(member, FunctionType) and not is_plumbing and name not in _exposed:
-                _expose(name)
+@infer_getattr
+class Methods(AttributeTemplate):  # type: ignore[misc]
+    """What compiled code finds in a named tuple besides its fields, which numba knows: the methods of its class.
+
+    Numba's `overload_method` would be shorter, but it wraps each method in a function that is compiled too, with all
+    that the method calls: everything then takes half as long again to compile.
+    """
+
+    key = types.BaseNamedTuple
+
+    def generic_resolve(self, instance: Any, name: str) -> Any:
+        """Return the type of `instance.name`, or None if there is no such method."""
+        if name in instance.fields or not isinstance(getattr(instance.instance_class, name, None), FunctionType):
+            return None
+        return types.BoundFunction(_method(instance.instance_class, name), instance)
 
 
-def is_method_name(name: str) -> bool:
-    """Tell whether compiled code takes `name` for a method, on whatever named tuple: a field so called is hidden."""
-    return name in _exposed
+@cache
+def _method(cls: type, name: str) -> type:
+    """Return how numba finds the type of a call of this method, and tell it how to compile the call."""
+    method = _compile(getattr(cls, name), forceinline=True, _nrt=cls not in _allocate_nothing)
+
+    class Method(CallTemplate):  # type: ignore[misc]
+        key = (cls, name)
+
+        def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+            return Dispatcher(method).get_call_type(self.context, (self.this, *args), kws).as_method()
+
+    @lower_builtin(Method.key, types.BaseNamedTuple, ANY_ARGUMENTS)  # type: ignore[untyped-decorator]
+    def call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        compiled = context.get_function(Dispatcher(method), signature)
+        context.add_linking_libs(compiled.libs)
+        return compiled(builder, args)
+
+    return Method
 
 
 def tuple_classes(value: Any) -> set[type]:
@@ -190,16 +143,22 @@ class EntryPoint:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.in_python = function
         self._kept, self._fresh = _compile(function), _compile(function)
-        _keep_on_disk(self._kept)
+        keep_on_disk(self._kept)
 
     def prepared(self, *values: Any, compiled: bool = True) -> Callable[..., Any]:
         """Return the function for arguments such as `values`, ready to compile their methods, or as it was written."""
         if not compiled:
             return self.in_python
         classes: set[type] = set().union(*(tuple_classes(value) for value in values))
-        for cls in classes:
-            expose_methods(cls)
         return cast(Callable[..., Any], self._kept if all(map(is_ours, classes)) else self._fresh)
+
+    def could_be_on_disk_for(self, *arguments: Any) -> bool:
+        """Tell whether machine code for `arguments` is to be kept, but has not been compiled by any process."""
+        function: Any = self.prepared(*arguments)
+        if config.DISABLE_JIT or function is not self._kept:
+            return False
+        signature = tuple(map(machine_type, arguments))
+        return signature not in function.overloads and is_missing(function, signature)
 
     def compiled_for(self, *arguments: Any) -> Callable[..., Any]:
         """Call the function with `arguments` and return its machine code, for arguments of exactly the same types.

@@ -11,9 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import corebandit as cb
+from corebandit.chunks import Chunk, Stopped, play_chunk
 from corebandit.estimators import RidgeRegression
 from corebandit.fits import Model
-from corebandit.runner import Chunk, Stopped, play_chunk
 from corebandit.spec import policy_from
 from corebandit.state import arrays_of, carry_over
 from corebandit.stream import stream

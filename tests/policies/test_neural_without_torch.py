@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 import corebandit as cb
+from corebandit.chunks import Chunk
 from corebandit.cli import app
 from corebandit.policies import neural_policies
-from corebandit.runner import Chunk
 from corebandit.spec import policy_from
 
 every_neural_policy = pytest.mark.parametrize("recipe", neural_policies().values(), ids=lambda recipe: recipe.name)

@@ -14,7 +14,7 @@ from corebandit.checks.games import N_ARMS, N_ROUNDS, ArmGame, FeatureGame, Game
 from corebandit.checks.rankings import RANKING_CHECKS, RankingGame
 from corebandit.checks.sentences import SEED, CheckFailed, require, require_json
 from corebandit.choose import best_arm
-from corebandit.compiled import is_method_name, machine_type
+from corebandit.compiled import machine_type
 from corebandit.recipe import AnyPolicy, FeaturePolicy, Policy, RankingPolicy
 from corebandit.state import arrays_of
 from corebandit.stream import Stream, stream
@@ -108,8 +108,6 @@ def check_state(game: AnyGame) -> None:
         return
     kinds = "a state must have fields of the same types at all sizes: float(...) keeps a number from being an int"
     require(machine_type(game.smallest_state()) == machine_type(state), name, kinds)
-    hidden = [field for field in state._fields if is_method_name(field)]
-    require(not hidden, name, f"fields must not be called like methods, which hide them when compiled: {hidden}")
 
 
 def check_interpreted(game: AnyGame) -> None:

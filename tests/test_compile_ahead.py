@@ -1,0 +1,121 @@
+"""Processes that compile for a run: that they help, and that they cannot harm."""
+
+import json
+import sys
+import time
+
+import pytest
+
+import corebandit as cb
+from corebandit import compile_ahead
+from corebandit.compile_ahead import compiling_ahead, games_to_compile
+from fresh_interpreter import run_python
+
+POLICIES = "[cb.UCB1(), cb.UCB1(sigma=0.2), cb.BernoulliTS(), cb.UCBV(), cb.PHE(), cb.EpsilonGreedy()]"
+LIST = f"""
+import json
+import corebandit as cb
+from corebandit.compile_ahead import games_to_compile
+experiment = cb.Experiment(cb.BernoulliBandit(), {POLICIES}, horizon=50, runs=2)
+print(json.dumps(games_to_compile([experiment])))
+"""
+WORK = """
+import io, json, sys
+sys.stdin = io.StringIO({games!r})
+from corebandit.compile_worker import main
+main()
+"""
+
+
+@pytest.mark.heavy
+def test_a_worker_compiles_what_a_run_then_finds(tmp_path):
+    def missing():
+        return json.loads(run_python(LIST, tmp_path, NUMBA_DISABLE_JIT="0"))
+
+    games = missing()
+    names = [game["policy"]["name"] for game in games]
+    assert names == ["UCB1", "BernoulliTS", "UCBV", "PHE", "EpsilonGreedy"]  # UCB1 of both widths is compiled once
+    unknown = {"problem": {"name": "no such problem"}, "policy": {"name": "UCB1"}, "horizon": 50}
+    run_python(WORK.format(games=json.dumps([unknown, *games[:2]])), tmp_path, NUMBA_DISABLE_JIT="0")
+    assert missing() == games[2:]
+
+
+@pytest.mark.heavy
+def test_a_run_starts_workers_and_its_numbers_stay_the_same(tmp_path):
+    """One process counts what it compiled itself: with workers it may be less, and never more."""
+    script = f"""
+import corebandit as cb
+from corebandit.play import play_arms
+experiment = cb.Experiment(cb.BernoulliBandit(), {POLICIES}, horizon=50, runs=2)
+result = cb.run(experiment, jobs={{jobs}})
+print(result.frame["regret"].sum(), sum(play_arms._kept.stats.cache_misses.values()))
+"""
+    outputs = [
+        run_python(script.format(jobs=jobs), folder, NUMBA_DISABLE_JIT="0").split()
+        for jobs, folder in ((1, tmp_path / "one"), (3, tmp_path / "three"))
+        if not folder.mkdir()
+    ]
+    (alone, compiled_alone), (helped, compiled_helped) = outputs
+    assert alone == helped
+    assert int(compiled_alone) == 5
+    assert 1 <= int(compiled_helped) <= 5
+
+
+def test_what_no_other_process_can_compile_is_left_to_the_run():
+    class OwnEstimator:
+        def fit(self, x, y):
+            return self
+
+        def predict(self, x):
+            return x[:, 0]
+
+    experiment = cb.Experiment(cb.LinearBandit(), [cb.EstimatorCORe(OwnEstimator())], horizon=20, runs=1)
+    assert games_to_compile([experiment]) == []
+
+
+GAMES = [{"policy": i} for i in range(2 * compile_ahead.WORTH_A_PROCESS)]
+
+
+def started_workers(monkeypatch, script, processes):
+    """Return the workers of a run, and what each was given, in place of which this script runs."""
+    started, given = [], []
+    start = compile_ahead._worker
+
+    def starting(games):
+        given.append(games)
+        started.append(start(games))
+        return started[-1]
+
+    monkeypatch.setattr(compile_ahead, "games_to_compile", lambda experiments: GAMES)
+    monkeypatch.setattr(compile_ahead, "WORKER", (sys.executable, "-c", script))
+    monkeypatch.setattr(compile_ahead, "_worker", starting)
+    with compiling_ahead([], processes):
+        pass
+    return started, given
+
+
+def test_workers_begin_at_the_far_end_and_share_the_work(monkeypatch):
+    _, given = started_workers(monkeypatch, "", processes=8)
+    assert [[game["policy"] for game in games] for games in given] == [[7, 5, 3, 1], [6, 4, 2, 0]]
+    _, given = started_workers(monkeypatch, "", processes=1)
+    assert [[game["policy"] for game in games] for games in given] == [[7, 6, 5, 4, 3, 2, 1, 0]]
+    assert started_workers(monkeypatch, "", processes=0) == ([], [])
+
+
+def test_no_worker_outlives_the_run(monkeypatch):
+    began = time.monotonic()
+    workers, _ = started_workers(monkeypatch, "import time; time.sleep(600)", processes=2)
+    assert [worker.poll() is not None for worker in workers] == [True, True]
+    assert time.monotonic() - began < 60
+
+
+def test_a_worker_that_ends_at_once_is_no_harm(monkeypatch):
+    large = [{"policy": "x" * 300_000} for _ in GAMES]  # more than a pipe holds
+    monkeypatch.setattr(sys.modules[__name__], "GAMES", large)
+    workers, _ = started_workers(monkeypatch, "raise SystemExit(3)", processes=2)
+    assert len(workers) == 2
+
+
+def test_a_frozen_program_does_not_start_itself(monkeypatch):
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert started_workers(monkeypatch, "", processes=8) == ([], [])
