@@ -2,13 +2,14 @@
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 import numba
 import pytest
 
 from corebandit.compiled import kernel
-from corebandit.machine_code import PACKAGE, SignatureFiles, cache_directory, fingerprint
+from corebandit.machine_code import PACKAGE, UNUSED_AFTER, SignatureFiles, cache_directory, fingerprint
 from fresh_interpreter import run_python
 
 IS_COMPILED = not numba.config.DISABLE_JIT
@@ -170,6 +171,20 @@ def test_the_cache_is_named_after_the_sources_and_the_mode(tmp_path: Path, monke
     assert unchecked == tmp_path / "numba" / "corebandit" / fingerprint()
     monkeypatch.setattr(numba.config, "BOUNDSCHECK", 1)
     assert cache_directory() != unchecked
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="nothing is compiled")
+def test_folders_that_nobody_uses_any_more_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "corebandit"
+    long_ago = time.time() - 1.1 * UNUSED_AFTER
+    for name in ("0123456789abcdef", "0123456789abcdef-boundscheck", "notes", "0123456789abcde0"):
+        (root / name / "inside").mkdir(parents=True)
+        if not name.endswith("0"):
+            os.utime(root / name, (long_ago, long_ago))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(numba.config, "BOUNDSCHECK", None)
+    kernel(doubled)
+    assert {path.name for path in root.iterdir()} == {"notes", "0123456789abcde0", fingerprint()}
 
 
 class Alike:

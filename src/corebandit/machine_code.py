@@ -8,7 +8,10 @@
 
 import hashlib
 import os
+import re
+import shutil
 import sys
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,7 @@ import numpy as np
 from numba.core import caching
 
 PACKAGE = Path(__file__).parent
+UNUSED_AFTER = 30 * 24 * 3600  # seconds; then the machine code of other sources is removed
 PRESENTATION = ("cli", "paper", "publish.py", "report", "studies")  # the top layers: no number comes from here
 
 config: Any = numba.config  # numba fills it at run time, unseen by type checkers
@@ -58,10 +62,9 @@ def keep_on_disk(dispatcher: Any) -> None:
         return
     try:
         folder = cache_directory()
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # a RuntimeError: there is no home
+    except RuntimeError:  # there is no home
         return
-    if not os.access(folder, os.W_OK):
+    if not _can_be_used(folder):
         return
     # Numba reads this setting only while caching is being enabled: set it for that moment, for our functions alone.
     before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
@@ -70,6 +73,23 @@ def keep_on_disk(dispatcher: Any) -> None:
     finally:
         config.CACHE_DIR = before
     dispatcher._cache._cache_file = SignatureFiles.instead_of(dispatcher._cache._cache_file)
+
+
+@cache
+def _can_be_used(folder: Path) -> bool:
+    """Make the folder if need be, and mark it as used. With a new one, those that nobody uses any more are removed."""
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+    except OSError:
+        return False
+    if is_new:
+        for other in folder.parent.iterdir():
+            is_ours = re.fullmatch(r"[0-9a-f]{16}(-boundscheck)?", other.name)
+            if is_ours and time.time() - other.stat().st_mtime > UNUSED_AFTER:
+                shutil.rmtree(other, ignore_errors=True)
+    return os.access(folder, os.W_OK)
 
 
 def is_missing(dispatcher: Any, signature: tuple[Any, ...]) -> bool:
