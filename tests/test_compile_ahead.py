@@ -9,15 +9,22 @@ import pytest
 import corebandit as cb
 from corebandit import compile_ahead
 from corebandit.compile_ahead import compiling_ahead, games_to_compile
+from corebandit.spec import policy_from
 from fresh_interpreter import run_python
 
-POLICIES = "[cb.UCB1(), cb.UCB1(sigma=0.2), cb.BernoulliTS(), cb.UCBV(), cb.PHE(), cb.EpsilonGreedy()]"
-LIST = f"""
+SPECS = ["UCB1", "UCB1(sigma=0.2)", "BernoulliTS", "UCBV", "PHE", "EpsilonGreedy"]
+EXPERIMENT = f"""
 import json
 import corebandit as cb
+from corebandit.spec import policy_from
+experiment = cb.Experiment(cb.BernoulliBandit(), [policy_from(spec) for spec in {SPECS}], horizon=50, runs=2)
+"""
+LIST = f"""{EXPERIMENT}
 from corebandit.compile_ahead import games_to_compile
-experiment = cb.Experiment(cb.BernoulliBandit(), {POLICIES}, horizon=50, runs=2)
 print(json.dumps(games_to_compile([experiment])))
+"""
+RUN = f"""{EXPERIMENT}
+print(json.dumps(cb.run(experiment, jobs=3).frame["regret"].to_list()))
 """
 WORK = """
 import io, json, sys
@@ -41,24 +48,10 @@ def test_a_worker_compiles_what_a_run_then_finds(tmp_path):
 
 
 @pytest.mark.heavy
-def test_a_run_starts_workers_and_its_numbers_stay_the_same(tmp_path):
-    """One process counts what it compiled itself: with workers it may be less, and never more."""
-    script = f"""
-import corebandit as cb
-from corebandit.play import play_arms
-experiment = cb.Experiment(cb.BernoulliBandit(), {POLICIES}, horizon=50, runs=2)
-result = cb.run(experiment, jobs={{jobs}})
-print(result.frame["regret"].sum(), sum(play_arms._kept.stats.cache_misses.values()))
-"""
-    outputs = [
-        run_python(script.format(jobs=jobs), folder, NUMBA_DISABLE_JIT="0").split()
-        for jobs, folder in ((1, tmp_path / "one"), (3, tmp_path / "three"))
-        if not folder.mkdir()
-    ]
-    (alone, compiled_alone), (helped, compiled_helped) = outputs
-    assert alone == helped
-    assert int(compiled_alone) == 5
-    assert 1 <= int(compiled_helped) <= 5
+def test_with_workers_the_numbers_are_the_same(tmp_path):
+    helped = json.loads(run_python(RUN, tmp_path, NUMBA_DISABLE_JIT="0"))
+    experiment = cb.Experiment(cb.BernoulliBandit(), [policy_from(spec) for spec in SPECS], horizon=50, runs=2)
+    assert helped == cb.run(experiment, jobs=1).frame["regret"].to_list()
 
 
 def test_what_no_other_process_can_compile_is_left_to_the_run():
