@@ -1,13 +1,15 @@
 """Processes that compile for a run: that they help, and that they cannot harm."""
 
+import contextlib
 import json
+import subprocess
 import sys
 import time
 
 import pytest
 
 import corebandit as cb
-from corebandit import compile_ahead
+from corebandit import compile_ahead, runner
 from corebandit.compile_ahead import compiling_ahead, games_to_compile
 from corebandit.spec import policy_from
 from fresh_interpreter import run_python
@@ -107,6 +109,37 @@ def test_a_worker_that_ends_at_once_is_no_harm(monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "GAMES", large)
     workers, _ = started_workers(monkeypatch, "raise SystemExit(3)", processes=2)
     assert len(workers) == 2
+
+
+def test_a_run_whose_workers_cannot_be_started_goes_on(monkeypatch):
+    left = [subprocess.Popen((sys.executable, "-c", "import time; time.sleep(600)"))]
+
+    def start_one_only(games):
+        if not left:
+            raise BlockingIOError("Resource temporarily unavailable")
+        started.append(left.pop())
+        return started[-1]
+
+    started = []
+    monkeypatch.setattr(compile_ahead, "games_to_compile", lambda experiments: GAMES)
+    monkeypatch.setattr(compile_ahead, "_worker", start_one_only)
+    with compiling_ahead([], processes=2):
+        assert len(started) == 1
+    assert started[0].poll() is not None
+
+
+def test_a_run_has_a_worker_for_every_thread_but_one(monkeypatch):
+    asked = []
+
+    @contextlib.contextmanager
+    def recorded(experiments, processes):
+        asked.append((experiments, processes))
+        yield
+
+    monkeypatch.setattr(runner, "compiling_ahead", recorded)
+    experiment = cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()], horizon=20, runs=1)
+    cb.run(experiment, jobs=3)
+    assert asked == [([experiment], 2)]
 
 
 def test_a_frozen_program_does_not_start_itself(monkeypatch):

@@ -180,6 +180,41 @@ def test_a_field_may_be_called_like_a_method_of_another_class_and_a_method_calle
     assert add_fields.prepared(state)(state) == 1.0 + 20.0 + 1100.0 + 1e5
 
 
+class KeywordOnly(NamedTuple):
+    """A class whose method has a parameter that numba would take by its place."""
+
+    factor: float
+
+    def add(self, x: float, *, extra: float = 3.0) -> float:
+        """Return x times the factor, and something more."""
+        return x * self.factor + extra
+
+    @staticmethod
+    def alone(x: float) -> float:
+        """Return x."""
+        return x
+
+
+@EntryPoint
+def call_add(state: KeywordOnly) -> float:
+    return state.add(2.0, extra=1.0)
+
+
+@EntryPoint
+def call_alone(state: KeywordOnly) -> float:
+    return state.alone(2.0)
+
+
+@pytest.mark.parametrize(("function", "sentence"), [(call_add, "add has parameters after \\*"), (call_alone, "alone")])
+def test_what_would_be_compiled_wrongly_is_not_compiled(function: EntryPoint, sentence: str) -> None:
+    state = KeywordOnly(2.0)
+    if IS_COMPILED:
+        with pytest.raises(numba.core.errors.TypingError, match=sentence):
+            function.prepared(state)(state)
+    else:
+        assert function.prepared(state)(state) in (5.0, 2.0)
+
+
 def test_only_classes_of_the_package_are_kept_on_disk() -> None:
     ours = UCB1State(np.zeros(2), np.zeros(2), 0.5)
     assert is_ours(UCB1State)

@@ -26,6 +26,7 @@ from corebandit.estimators import (
     spelled,
     versions,
 )
+from corebandit.spec import policy_from
 
 
 class Mine:
@@ -320,6 +321,54 @@ def test_a_path_names_an_estimator(path, estimator):
     assert description(checked_estimator(path)) == description(estimator)
 
 
+OWN_FILE = """
+from sklearn.linear_model import Ridge
+
+made = Ridge(alpha=3.0)
+neither = 7
+
+class Nearest:
+    def __init__(self, k=10):
+        self.k = k
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+def ridge(alpha):
+    return Ridge(alpha=alpha)
+"""
+
+
+def test_a_path_names_an_estimator_in_a_file_of_the_users(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(OWN_FILE)
+    assert checked_estimator(f"{tmp_path / 'mine.py'}:Nearest(k=5)").k == 5
+    monkeypatch.chdir(tmp_path)
+    assert spelled(checked_estimator("mine.py:made")) == "Ridge(alpha=3.0)"
+    assert spelled(checked_estimator("mine.py:ridge(alpha=4.0)")) == "Ridge(alpha=4.0)"
+    assert policy_from("EstimatorCORe('mine.py:Nearest(k=5)', refit=3)").label == "EstimatorCORe(Nearest(k=5), refit=3)"
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("mine.py:nothing", "mine.py has nothing 'nothing' with fit and predict"),
+        ("mine.py:neither", "mine.py has nothing 'neither' with fit and predict"),
+        ("mine.py:made(alpha=2.0)", "made is one already, and takes no parameters"),
+        ("absent.py:Nearest", "there is no file 'absent.py' to read the estimator from"),
+        ("mine:Nearest", "a file of yours is written as 'mine.py:...'"),
+    ],
+)
+def test_what_is_no_estimator_in_a_file_is_refused_in_one_sentence(path, sentence, tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(OWN_FILE)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="estimator") as refusal:
+        checked_estimator(path)
+    assert sentence in str(refusal.value)
+
+
 @pytest.mark.parametrize(
     ("estimator", "sentence"),
     [
@@ -329,7 +378,7 @@ def test_a_path_names_an_estimator(path, estimator):
         (LogisticRegression(C=2), "take a regressor, not the classifier LogisticRegression(C=2)"),
         (make_pipeline(StandardScaler(), LogisticRegression()), "not the classifier Pipeline"),
         (Mine(k=(i for i in [])), "one that can be copied, but Mine(k=<genexpr>) cannot"),
-        ("Ridge", "must be written as 'sklearn.linear_model:Ridge(alpha=2.0)', not 'Ridge'"),
+        ("Ridge", "must be written as 'sklearn.linear_model:Ridge(alpha=2.0)' or 'mine.py:Mine()', not 'Ridge'"),
         ("sklearn.linear_model:Ridge(alpha=open('x'))", "numbers, strings and lists of them as parameters"),
         ("sklearn.linear_model:Ridge(1)(2)", "numbers, strings and lists of them as parameters"),
         ("sklearn.linear_model:Ridge(beta=1)", "cannot be made: "),

@@ -73,7 +73,7 @@ def test_a_mistake_is_named_before_any_work(change, sentence):
 
 def test_rewards_a_policy_is_not_made_for_take_a_named_switch():
     with pytest.raises(
-        ValueError, match=r"NPTS is made for rewards in \[-inf, 1\], but gaussian pays .* any_reward=True"
+        ValueError, match=r"NPTS is made for rewards of at most 1, but gaussian pays .* any_reward=True"
     ):
         cb.Experiment(cb.GaussianBandit(), [cb.NPTS()])
     with pytest.raises(ValueError, match=r"BernoulliTS is made for rewards in \[0, 1\].*choose another policy$"):

@@ -1,6 +1,7 @@
 """Generalised linear models: fits against SciPy, whatever the responses, and numbers that are hard to fit."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -45,6 +46,29 @@ def distance(link, rows, counts, sums, theta, sigma0):
     gradient = rows.T @ (sums - counts * MEAN[link](eta)) - theta / sigma0**2
     curvature = rows.T @ ((counts * SLOPE[link](eta))[:, None] * rows) + np.eye(rows.shape[1]) / sigma0**2
     return math.sqrt(gradient @ np.linalg.solve(curvature, gradient))
+
+
+def exact_distance(link, rows, counts, sums, theta, sigma0):
+    """Return `distance`, where only the mean and the slope of each row are rounded: all sums are of fractions."""
+    rows = [[Fraction(entry) for entry in row] for row in rows.tolist()]
+    theta = [Fraction(entry) for entry in theta.tolist()]
+    eta = np.array([float(sum(a * b for a, b in zip(row, theta, strict=True))) for row in rows])
+    residuals = [Fraction(r) - Fraction(n) * Fraction(m) for r, n, m in zip(sums, counts, MEAN[link](eta), strict=True)]
+    weights = [Fraction(n) * Fraction(slope) for n, slope in zip(counts, SLOPE[link](eta), strict=True)]
+    precision, places = 1 / Fraction(sigma0) ** 2, range(len(theta))
+    gradient = [sum(r * row[j] for r, row in zip(residuals, rows, strict=True)) - precision * theta[j] for j in places]
+    table = [
+        [sum(w * row[j] * row[k] for w, row in zip(weights, rows, strict=True)) + (j == k) * precision for k in places]
+        for j in places
+    ]
+    decrement, left = Fraction(0), list(gradient)
+    for k in places:  # elimination, which leaves the squares to add up
+        decrement += left[k] ** 2 / table[k][k]
+        for j in range(k + 1, len(theta)):
+            share = table[j][k] / table[k][k]
+            left[j] -= share * left[k]
+            table[j] = [a - share * b for a, b in zip(table[j], table[k], strict=True)]
+    return math.sqrt(decrement)
 
 
 def some_data(link, seed, n_rows=12, d=4):
@@ -201,8 +225,23 @@ def test_columns_of_very_different_scales_are_told_apart(link):
     model = model_of(link, rows, counts, sums)
     model.responses[:] = sums
     assert model.fit()
-    assert objective(link, rows, counts, sums, model.theta, 1.0) > objective(link, rows, counts, sums, np.zeros(3), 1.0)
+    assert exact_distance(link, rows, counts, sums, model.theta, 1.0) < 1e-3
     assert np.isfinite(model.factor).all()
+
+
+@every_link
+@pytest.mark.parametrize("seed", range(4))
+def test_the_factor_of_nearly_parallel_columns_is_that_of_their_rows(link, seed):
+    rows = generator(8, seed).normal(size=(20, 3))
+    rows[:, 0] *= 1e9
+    rows[:, 1] += rows[:, 0]  # formed, the curvature would have lost all digits of the difference
+    counts, theta = np.full(20, 10.0), np.zeros(3)
+    model = model_of(link, rows, counts, counts * MEAN[link](rows @ theta))
+    model.responses[:20] = model.sums[:20]
+    assert model.fit()
+    stacked = np.vstack([np.sqrt(counts * SLOPE[link](rows @ theta))[:, None] * rows, np.eye(3)])
+    expected = np.abs(np.linalg.qr(stacked, mode="r").diagonal())
+    np.testing.assert_allclose(np.abs(model.factor.diagonal()), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("scale", [1e2, 1e3, 1e4])

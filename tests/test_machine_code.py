@@ -227,6 +227,27 @@ def test_types_that_only_look_the_same_do_not_share_machine_code(tmp_path: Path)
     assert files.load(Alike(2)) is None
 
 
+def test_a_torn_file_is_as_good_as_none(tmp_path: Path) -> None:
+    files = SignatureFiles(str(tmp_path), "function", "stamp")
+    files.save("float", "code")
+    (path,) = tmp_path.iterdir()
+    for torn in (b"", path.read_bytes()[:-3]):
+        path.write_bytes(torn)
+        assert files.load("float") is None
+    files.save("float", "code")
+    assert files.load("float") == "code"
+
+
+def test_a_full_disk_is_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(name: str, data: object) -> None:
+        raise OSError("No space left on device")
+
+    files = SignatureFiles(str(tmp_path), "function", "stamp")
+    monkeypatch.setattr(files, "_save_data", no_room)
+    files.save("float", "code")
+    assert files.load("float") is None
+
+
 def test_flushing_forgets_one_function_only(tmp_path: Path) -> None:
     one, other = (SignatureFiles(str(tmp_path), name, "stamp") for name in ("one", "other"))
     for files in (one, other):

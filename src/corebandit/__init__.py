@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         check_ranking_policy as check_ranking_policy,
     )
     from corebandit.compiled import allocating_nothing as allocating_nothing
+    from corebandit.estimators import RidgeRegression as RidgeRegression
     from corebandit.experiment import Experiment as Experiment
     from corebandit.policies import (
         GLMFPL as GLMFPL,
@@ -111,6 +112,7 @@ _HOME = {
     "agent": ("Agent", "Decision"),
     "checks": ("CheckFailed", "check_policy", "check_problem", "check_ranking_policy"),
     "compiled": ("allocating_nothing",),
+    "estimators": ("RidgeRegression",),
     "experiment": ("Experiment",),
     "policies": (
         "CORe",

@@ -24,7 +24,7 @@ from corebandit.saving import (
     write_content,
 )
 from corebandit.state import FloatArray
-from corebandit.validate import check_count, is_finite
+from corebandit.validate import check_count, is_finite, range_in_words
 from corebandit.warm_up import warn_if_endless
 
 LARGEST_REWARD = 1e100  # squares of larger ones leave the range of floats
@@ -172,7 +172,8 @@ class Agent:
             raise ValueError(f"reward must be a finite number of at most {LARGEST_REWARD:g} in size, not {reward!r}")
         if not self._low <= reward <= self._high:
             raise ValueError(
-                f"reward must be in [{self._low:g}, {self._high:g}] for {self.policy.label}, not {reward!r}"
+                f"reward must be {range_in_words(self._low, self._high).removeprefix('of ')} for {self.policy.label}, "
+                f"not {reward!r}"
             )
         return float(reward)
 

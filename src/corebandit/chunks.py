@@ -22,12 +22,13 @@ from corebandit.compiled import EntryPoint, is_ours, tuple_classes
 from corebandit.experiment import Experiment
 from corebandit.machine_code import fingerprint
 from corebandit.play import play_arms, play_features, play_rankings
-from corebandit.recipe import AnyPolicy, Problem, digest, offers_features, shows_rankings
+from corebandit.recipe import AnyPolicy, digest, offers_features, shows_rankings
 from corebandit.result import Runs
 from corebandit.stream import stream, streams
 
 RUNS_PER_CHUNK = 10  # of a compiled policy; one that runs in Python is slow, so its runs are kept one by one
 NO_ROUNDS = np.zeros(1, np.int64)
+COMPILING = threading.Lock()  # numba compiles one function at a time anyway
 
 
 @dataclass(frozen=True)
@@ -126,14 +127,25 @@ def play_chunk(chunk: Chunk, stop: threading.Event) -> Runs:
         function = entry.prepared(state, problem, compiled=policy.runs_compiled)
         player = state if policy.runs_compiled else Stoppable(state, stop)
         play = partial(function, player, problem, *streams_and_room)
-        if index == 0:  # no rounds at all: compiles, so that the clock does not see it
-            play(NO_ROUNDS, is_realised, regret[index])
+        if index == 0 and policy.runs_compiled:
+            _compile(entry, (state, problem, *streams_and_room, NO_ROUNDS, is_realised, regret[index]), stop)
         started = time.thread_time()
         play(rounds, is_realised, regret[index])
         cpu_seconds += time.thread_time() - started
         if not complaint and (complaint := policy.complaint(state)):  # one of a chunk is enough
             warnings.warn(f"{chunk.label}: {complaint}", stacklevel=2)
     return Runs(regret, cpu_seconds)
+
+
+def _compile(entry: EntryPoint, arguments: tuple[Any, ...], stop: threading.Event) -> None:
+    """Compile by playing no round at all, before the clock is started; who waits for another to compile can stop."""
+    if entry.is_compiled_for(*arguments):
+        return
+    with COMPILING:
+        if not stop.is_set():
+            entry.prepared(*arguments)(*arguments)
+    if stop.is_set():
+        raise Stopped
 
 
 def _observations(problem: Any, horizon: int) -> int:
@@ -154,9 +166,8 @@ def _game(problem: Any, identity: tuple[int, str, int]) -> tuple[EntryPoint, tup
     return play_arms, (rng, rewards)
 
 
-def game_of_no_rounds(problem: Problem, policy: AnyPolicy, horizon: int) -> tuple[EntryPoint, tuple[Any, ...]]:
-    """Return the loop for a policy on a problem and arguments to play no round: calling it only compiles."""
-    instance = problem.draw(stream(0))
-    state = policy.start_on(instance, horizon, 2)
-    entry, streams_and_room = _game(instance, (0, "", 0))
-    return entry, (state, instance, *streams_and_room, NO_ROUNDS, False, np.zeros(1))
+def game_of_no_rounds(problem: Any, policy: AnyPolicy, horizon: int) -> tuple[EntryPoint, tuple[Any, ...]]:
+    """Return the loop for a policy on a drawn problem and arguments to play no round: calling it only compiles."""
+    state = policy.start_on(problem, horizon, 2)
+    entry, streams_and_room = _game(problem, (0, "", 0))
+    return entry, (state, problem, *streams_and_room, NO_ROUNDS, False, np.zeros(1))

@@ -14,6 +14,7 @@ from typing import Any
 from corebandit.chunks import game_of_no_rounds
 from corebandit.compiled import machine_type
 from corebandit.experiment import Experiment
+from corebandit.stream import stream
 
 WORTH_A_PROCESS = 4  # kinds of games to compile; a process takes some 3 s to start, as much as one of them
 WORKER = (sys.executable, "-P", "-m", "corebandit.compile_worker")  # -P: do not import from the user's folder
@@ -26,12 +27,16 @@ def compiling_ahead(experiments: Sequence[Experiment], processes: int) -> Iterat
     is_possible = processes > 0 and sys.executable and not getattr(sys, "frozen", False)
     games = games_to_compile(experiments) if is_possible else []
     processes = min(processes, len(games) // WORTH_A_PROCESS)
-    workers = [_worker(games[::-1][first::processes]) for first in range(processes)]
+    workers: list[subprocess.Popen[str]] = []
     try:
+        with contextlib.suppress(OSError):  # no process to be had: then the run compiles alone
+            for first in range(processes):
+                workers.append(_worker(games[::-1][first::processes]))
         yield
     finally:
         for worker in workers:
             worker.kill()
+        for worker in workers:
             worker.wait()
 
 
@@ -39,12 +44,13 @@ def games_to_compile(experiments: Sequence[Experiment]) -> list[dict[str, Any]]:
     """Describe one game of each kind, policy against problem, whose machine code could be on disk and is not."""
     missing: dict[Any, dict[str, Any]] = {}
     for experiment in experiments:
+        instance = experiment.problem.draw(stream(0))
         for policy in experiment.policies.values():
             if not policy.runs_compiled or not policy.can_be_rebuilt:
                 continue
-            entry, arguments = game_of_no_rounds(experiment.problem, policy, experiment.horizon)
+            entry, arguments = game_of_no_rounds(instance, policy, experiment.horizon)
             kind = (entry, *map(machine_type, arguments))
-            if kind not in missing and entry.could_be_on_disk_for(*arguments):
+            if kind not in missing and entry.is_still_to_compile_for(*arguments):
                 problem = experiment.problem.describe()
                 missing[kind] = {"problem": problem, "policy": policy.describe(), "horizon": experiment.horizon}
     return list(missing.values())

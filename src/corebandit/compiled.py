@@ -7,6 +7,7 @@ Two things live here; `machine_code` keeps what they compile.
   `state.score(rng, scores)` inside a compiled loop is resolved, by type, to that class's own method.
 """
 
+import inspect
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType
@@ -15,6 +16,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba import extending, types
+from numba.core.errors import TypingError
 from numba.core.typing import templates
 
 from corebandit.machine_code import is_missing, keep_on_disk
@@ -94,14 +96,17 @@ class Methods(AttributeTemplate):  # type: ignore[misc]
 
     def generic_resolve(self, instance: Any, name: str) -> Any:
         """Return the type of `instance.name`, or None if there is no such method."""
-        if name in instance.fields or not isinstance(getattr(instance.instance_class, name, None), FunctionType):
+        cls = instance.instance_class
+        if name in instance.fields or not isinstance(inspect.getattr_static(cls, name, None), FunctionType):
             return None
-        return types.BoundFunction(_method(instance.instance_class, name), instance)
+        return types.BoundFunction(_method(cls, name), instance)
 
 
 @cache
 def _method(cls: type, name: str) -> type:
     """Return how numba finds the type of a call of this method, and tell it how to compile the call."""
+    if getattr(cls, name).__code__.co_kwonlyargcount:
+        raise TypingError(f"{cls.__name__}.{name} has parameters after *, which numba mixes up: leave out the *")
     method = _compile(getattr(cls, name), forceinline=True, _nrt=cls not in _allocate_nothing)
 
     class Method(CallTemplate):  # type: ignore[misc]
@@ -152,13 +157,17 @@ class EntryPoint:
         classes: set[type] = set().union(*(tuple_classes(value) for value in values))
         return cast(Callable[..., Any], self._kept if all(map(is_ours, classes)) else self._fresh)
 
-    def could_be_on_disk_for(self, *arguments: Any) -> bool:
-        """Tell whether machine code for `arguments` is to be kept, but has not been compiled by any process."""
+    def is_compiled_for(self, *arguments: Any) -> bool:
+        """Tell whether this process has the machine code for `arguments`."""
         function: Any = self.prepared(*arguments)
-        if config.DISABLE_JIT or function is not self._kept:
+        return config.DISABLE_JIT or tuple(map(machine_type, arguments)) in function.overloads
+
+    def is_still_to_compile_for(self, *arguments: Any) -> bool:
+        """Tell whether machine code for `arguments` is to be kept on disk, but no process has compiled it."""
+        function: Any = self.prepared(*arguments)
+        if function is not self._kept or self.is_compiled_for(*arguments):
             return False
-        signature = tuple(map(machine_type, arguments))
-        return signature not in function.overloads and is_missing(function, signature)
+        return is_missing(function, tuple(map(machine_type, arguments)))
 
     def compiled_for(self, *arguments: Any) -> Callable[..., Any]:
         """Call the function with `arguments` and return its machine code, for arguments of exactly the same types.

@@ -4,22 +4,20 @@ Here they are checked, copied, named and described. No library of estimators is 
 the path that the user gave, comes from it.
 """
 
-import ast
 import copy
 import copyreg
 import inspect
 import math
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corebandit.named_estimators import estimator_from
 from corebandit.recipe import digest
 from corebandit.state import FloatArray
 
@@ -54,7 +52,7 @@ class RidgeRegression:
 def checked_estimator(estimator: Any) -> Any:
     """Return an unfitted copy of an estimator, or of the one that a path names, or say why it is none."""
     if isinstance(estimator, str):
-        estimator = _estimator_from(estimator)
+        estimator = estimator_from(estimator)
     if isinstance(estimator, type):
         raise ValueError(f"estimator must be an object such as {estimator.__name__}(...), not the class itself")
     missing = [name for name in ("fit", "predict") if not callable(getattr(estimator, name, None))]
@@ -108,46 +106,6 @@ def _is_random_state(name: str) -> bool:
 
 def _has_parameters(value: Any) -> bool:
     return hasattr(value, "get_params") and not isinstance(value, type)
-
-
-# By path ----------------------------------------------------------------------------------------------------------
-
-
-def _estimator_from(path: str) -> Any:
-    """Return the estimator that a path such as 'sklearn.linear_model:Ridge(alpha=2.0)' names."""
-    match = re.fullmatch(r"\s*([A-Za-z_][\w.]*)\s*:\s*([A-Za-z_]\w*)\s*(\(.*\))?\s*", path, re.DOTALL)
-    if match is None:
-        raise ValueError(f"estimator must be written as 'sklearn.linear_model:Ridge(alpha=2.0)', not {path!r}")
-    module_name, name, arguments = match.groups()
-    library = module_name.partition(".")[0]
-    positional, named = _literals(path, arguments or "()")
-    try:
-        import_module(library)
-        cls = getattr(import_module(module_name), name, None)
-    except ImportError as error:
-        if library == "sklearn" and error.name == library:
-            hint = "scikit-learn is not installed: pip install scikit-learn"
-        else:
-            hint = f"the module {module_name!r} cannot be imported: {error}"
-        raise ValueError(f"estimator {path!r} cannot be made: {hint}") from error
-    if not (isinstance(cls, type) and hasattr(cls, "fit") and hasattr(cls, "predict")):
-        raise ValueError(f"estimator {path!r} cannot be made: {module_name} has no class {name!r} with fit and predict")
-    try:
-        return cls(*positional, **named)
-    except Exception as error:
-        raise ValueError(f"estimator {path!r} cannot be made: {error}") from error
-
-
-def _literals(path: str, text: str) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments of a call; nothing in it is ever executed."""
-    try:
-        call = ast.parse(f"made{text}", mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-            raise ValueError
-        positional = [ast.literal_eval(node) for node in call.args]
-        return positional, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, ValueError):
-        raise ValueError(f"estimator takes numbers, strings and lists of them as parameters, not {path!r}") from None
 
 
 # Naming and describing --------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from corebandit.recipe import (
 )
 from corebandit.state import IntArray
 from corebandit.stream import stream
-from corebandit.validate import check_choice, check_count, shortened
+from corebandit.validate import check_choice, check_count, range_in_words, shortened
 from corebandit.warm_up import warn_if_endless
 
 REGRETS = ("expected", "realised")
@@ -161,8 +161,8 @@ def check_rewards_fit(policy: AnyPolicy, problem: Problem) -> None:
     if least < low or most > high:
         switch = ", or say any_reward=True to run it outside its assumptions" if hasattr(policy, "any_reward") else ""
         raise ValueError(
-            f"{policy.label} is made for rewards in [{low:g}, {high:g}], but {problem.label} pays rewards in "
-            f"[{least:g}, {most:g}]: choose another policy{switch}"
+            f"{policy.label} is made for rewards {range_in_words(low, high)}, but {problem.label} pays rewards "
+            f"{range_in_words(least, most)}: choose another policy{switch}"
         )
 
 

@@ -41,9 +41,12 @@ class Model:
         try:
             getattr(estimator, method)(*data, **options)
         except Exception as error:
-            n, d = data[0].shape
+            (n, d), targets = data[0].shape, data[1]
+            rows = f"{n} row{'s' if n != 1 else ''} of {d} features"
+            hint = ", some of them below 0" if targets.min() < 0 else ""
             raise ValueError(
-                f"{self.name} failed in {method} with {n} rows of {d} features: {type(error).__name__}: {error}"
+                f"{self.name} failed in {method} with {rows} and their perturbed rewards{hint}: "
+                f"{type(error).__name__}: {error}"
             ) from error
         self.current = estimator
 

@@ -14,8 +14,10 @@ a round costs the same however long the run; with features that change in every 
 
 Each step is measured twice: by its length s in units of the posterior's standard deviation, and by the most that it
 changes any x_i' theta, c. For all three links |b'''| <= b'', so what is left after a whole step is of the order of s c:
-when that falls below `TOLERANCE` the fit has converged. A fit that has not after the steps it is allowed says so, is
-counted, and leaves the best estimate it has found.
+when that falls below `TOLERANCE` the fit has converged. It has also if no step gains anything and the gain promised by
+the next is within `ROUNDING` of the likelihood's terms: with huge features or responses floats say no more, and theta
+may then be a posterior's standard deviation, or a few, from the maximum. A fit that has not converged after the steps
+it is allowed says so, is counted, and leaves the best estimate it has found.
 """
 
 import math

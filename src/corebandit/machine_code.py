@@ -6,6 +6,7 @@
   up: one then runs the machine code of the other's types.
 """
 
+import contextlib
 import hashlib
 import os
 import re
@@ -118,13 +119,14 @@ class SignatureFiles(IndexedFiles):  # type: ignore[misc]  # numba has no types
 
     def save(self, key: Any, data: Any) -> None:
         """Write the machine code of a signature."""
-        self._save_data(self._file(key), (key, data))
+        with contextlib.suppress(OSError):  # no room: then it is compiled in every process
+            self._save_data(self._file(key), (key, data))
 
     def load(self, key: Any) -> Any:
         """Return the machine code of a signature, or None if there is none."""
         try:
             kept_key, data = self._load_data(self._file(key))
-        except OSError:
+        except Exception:  # not there, or torn by a power cut
             return None
         return data if kept_key == key else None  # two classes may look the same by name
 

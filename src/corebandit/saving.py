@@ -16,6 +16,7 @@ from corebandit.recipe import AnyPolicy
 from corebandit.validate import shortened
 
 FORMAT = 2
+LONGEST_MODEL = 1000  # characters of a model that an error shows: it is to be made again from them
 DAMAGED = (ValueError, KeyError, TypeError, OverflowError, MemoryError, zlib.error)  # what restoring nonsense raises
 
 
@@ -50,6 +51,8 @@ def policy_from_json(description: dict[str, Any], given: AnyPolicy | None) -> An
             raise ValueError(f"policy must be a recipe such as CORe(), not {shortened(given)}{hint}")
         if not given.is_described_by(description):
             different = "; ".join(_differences("", description, given.describe()))
+            if isinstance(description, dict) and description.get("name") != given.name:
+                different = f"it was {description.get('name')}, not {given.name}"
             raise ValueError(f"policy must be the one that was saved, but {different}")
         return given
     if not isinstance(description, dict) or "name" not in description:
@@ -64,7 +67,7 @@ def policy_from_json(description: dict[str, Any], given: AnyPolicy | None) -> An
     if not known[name].can_be_rebuilt:
         raise ValueError(
             f"the saved policy {name!r} is made around an object, which no file holds: load(path, policy={name}(...)) "
-            f"needs it as it was, {shortened(description)}"
+            f"needs it as it was, {shortened(parameters, LONGEST_MODEL)}"
         )
     try:
         return known[name](**parameters)

@@ -5,20 +5,19 @@ names is imported, as Python would.
 """
 
 import ast
-import importlib.util
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from corebandit.own_files import imported
 from corebandit.policies import all_policies, arm_policies
 from corebandit.problems import LAWS, all_problems
 from corebandit.ranking.models import CLICK_MODELS
 from corebandit.ranking.policies import ranking_policies
 from corebandit.ranking.problems import ranking_problems
-from corebandit.recipe import AnyPolicy, Problem, Recipe, digest
+from corebandit.recipe import AnyPolicy, Problem, Recipe
 from corebandit.validate import unknown
 
 R = TypeVar("R", bound=Recipe)
@@ -90,7 +89,7 @@ def _recipe(what: str, spec: str | Mapping[str, Any], known: Mapping[str, type[A
             raise ValueError(f"a {what} needs a name, such as name = {next(iter(known))!r}, but has {dict(spec)!r}")
         parameters = {key: _value(what, value) for key, value in spec.items() if key != "name"}
         return cast(R, _built(_class(what, str(spec["name"]), known, kind), (), parameters))
-    match = re.fullmatch(r"\s*(?:(.+\.py):)?\s*([A-Za-z_]\w*)\s*(\(.*\))?\s*", spec, re.DOTALL)
+    match = re.fullmatch(r"\s*(?:([^()'\"]+\.py):)?\s*([A-Za-z_]\w*)\s*(\(.*\))?\s*", spec, re.DOTALL)
     if match is None:
         raise ValueError(f"a {what} is written as a name with parameters, such as CORe(alpha=0.4), not {spec!r}")
     file, name, arguments = match.groups()
@@ -102,7 +101,7 @@ def _recipe(what: str, spec: str | Mapping[str, Any], known: Mapping[str, type[A
 def _class(what: str, name: str, known: Mapping[str, type[Any]], kind: type[Recipe]) -> type[Any]:
     file, _, bare = name.rpartition(":")
     if file:
-        cls = getattr(_module(what, Path(file)), bare, None)
+        cls = getattr(imported(what, Path(file)), bare, None)
         if not (isinstance(cls, type) and issubclass(cls, kind)):
             bases = "Policy, FeaturePolicy or RankingPolicy" if kind is AnyPolicy else kind.__name__
             raise ValueError(f"{file} has no {what} {bare!r}: it must be a class that derives from {bases}")
@@ -111,26 +110,6 @@ def _class(what: str, name: str, known: Mapping[str, type[Any]], kind: type[Reci
     if bare.lower() not in exact:
         raise unknown(what, bare, known)
     return known[exact[bare.lower()]]
-
-
-def _module(what: str, path: Path) -> Any:
-    """Import a user's file, once, under a name that hides nobody else's."""
-    name = f"file_{path.stem}_{digest(str(path.resolve()))}"
-    if not path.is_file():
-        raise ValueError(f"there is no file {str(path)!r} to read the {what} from")
-    if name in sys.modules:
-        return sys.modules[name]
-    module_spec = importlib.util.spec_from_file_location(name, path)
-    if module_spec is None or module_spec.loader is None:
-        raise ValueError(f"{str(path)!r} is not a Python file")
-    module = importlib.util.module_from_spec(module_spec)
-    sys.modules[name] = module
-    try:
-        module_spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise ValueError(f"{str(path)!r} cannot be imported: {type(error).__name__}: {error}") from error
-    return module
 
 
 def _arguments(what: str, spec: str, text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:

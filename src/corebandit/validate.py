@@ -62,10 +62,23 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
         raise ValueError(f"{name} must be {listed}, not {value!r}")
 
 
-def shortened(value: Any) -> str:
+def shortened(value: Any, longest: int = LONGEST_VALUE) -> str:
     """Return the value as an error names it: its repr, cut if nobody would read it to the end."""
     text = repr(value)
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
+    return text if len(text) <= longest else f"{text[:longest]}..."
+
+
+def range_in_words(low: float, high: float) -> str:
+    """Return what numbers lie between two bounds, of which one may be infinite.
+
+    >>> range_in_words(0, 1), range_in_words(0, math.inf)
+    ('in [0, 1]', 'of at least 0')
+    """
+    if high == math.inf and low > -math.inf:
+        return f"of at least {low:g}"
+    if low == -math.inf and high < math.inf:
+        return f"of at most {high:g}"
+    return f"in [{low:g}, {high:g}]"
 
 
 def unknown(what: str, value: str, known: Iterable[str]) -> ValueError:
@@ -76,3 +89,12 @@ def unknown(what: str, value: str, known: Iterable[str]) -> ValueError:
     more = f" and {len(known) - MOST_NAMES:,} more" if len(known) > MOST_NAMES else ""
     hint = f"did you mean {lowered[near[0]]!r}?" if near else f"there is {', '.join(known[:MOST_NAMES])}{more}"
     return ValueError(f"unknown {what} {value!r}: {hint}")
+
+
+def how_to_install(packages: str) -> str:
+    """Return the command that installs packages.
+
+    >>> how_to_install("torch")
+    'pip install torch (with uv: uv pip install torch)'
+    """
+    return f"pip install {packages} (with uv: uv pip install {packages})"

@@ -1,5 +1,8 @@
 """The network: outputs, gradients, widths and steps, against plain formulas, finite differences and PyTorch's own."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -112,5 +115,22 @@ def test_pytorchs_threads_are_left_as_they_were():
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     NETWORK.predict(*(drawn(1, P), drawn(4, D)))
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(before)
+
+
+def test_pytorchs_threads_are_left_as_they_were_by_several_at_once():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    everybody = threading.Barrier(4)
+
+    def compute(_):
+        with NETWORK.one_thread():
+            everybody.wait()
+            assert torch.get_num_threads() == 1
+            everybody.wait()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(compute, range(4)))
     assert torch.get_num_threads() == 2
     torch.set_num_threads(before)

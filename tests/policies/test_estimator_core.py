@@ -415,7 +415,7 @@ class Faulty(Mean):
 @pytest.mark.parametrize(
     ("estimator", "sentence"),
     [
-        (Faulty(error=RuntimeError("no memory")), "failed in fit with 6 rows of 3 features: RuntimeError: no memory"),
+        (Faulty(error=RuntimeError("no memory")), "failed in fit with 6 rows of 3 features and their "),
         (Faulty(answer=np.zeros(3)), "one number a row, an array of shape (4,), not (3,)"),
         (Faulty(answer=np.zeros((4, 1))), "an array of shape (4,), not (4, 1)"),
         (Faulty(answer=np.array([0.0, 1.0, np.nan, 2.0])), "must predict finite numbers, not [0.0, 1.0, nan, 2.0]"),

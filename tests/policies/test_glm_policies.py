@@ -8,6 +8,7 @@ import pytest
 
 from corebandit import Experiment, LogisticBandit, check_policy, run
 from corebandit.choose import best_arm
+from corebandit.glm import new_glm
 from corebandit.policies import (
     GLMFPL,
     GLMTSL,
@@ -19,7 +20,7 @@ from corebandit.policies import (
     LogEpsilonGreedy,
     LogPHE,
 )
-from corebandit.recipe import REAL_LINE, UNIT_INTERVAL
+from corebandit.recipe import UNIT_INTERVAL
 from corebandit.stream import stream
 
 GLM_POLICIES = (GLMCORe, GLMUCB, UCBGLM, GLMRandUCB, GLMTSL, GLMFPL)
@@ -133,77 +134,91 @@ def test_without_noise_glmcore_takes_the_estimate():
 # Rivals -----------------------------------------------------------------------------------------------------------
 
 
-def fitted(link="logistic"):
-    """Return the estimate from all rewards, by GLM-TSL's model."""
-    state = after(GLMTSL(link=link), ROWS, COUNTS, SUMS)
-    state.model.fit_rewards()
-    return state.model.theta.copy()
+PRIORS = pytest.mark.parametrize("sigma0", [1.0, 0.2])  # the second is narrow enough to show
+
+
+def fitted(sigma0, link="logistic"):
+    """Return the estimate from all rewards."""
+    model = new_glm(8, 3, 8, link, sigma0)
+    for arm, x in enumerate(ROWS):
+        model.learn(arm, x, float(SUMS[arm]), float(COUNTS[arm]))
+    model.fit_rewards()
+    return model.theta
 
 
 @pytest.mark.heavy
+@PRIORS
 @pytest.mark.parametrize("link", ["logistic", "poisson", "identity"])
-def test_draws_of_glm_tsl_have_the_covariance_of_the_posterior(link):
-    draws = many_scores(after(GLMTSL(link=link, scale=2.0), ROWS, COUNTS, SUMS), np.eye(3), 8000)
-    theta = fitted(link)
+def test_draws_of_glm_tsl_have_the_covariance_of_the_posterior(link, sigma0):
+    policy = GLMTSL(link=link, scale=2.0, sigma0=sigma0)
+    draws = many_scores(after(policy, ROWS, COUNTS, SUMS), np.eye(3), 8000)
+    theta = fitted(sigma0, link)
     eta = ROWS @ theta
     slopes = {"logistic": 1.0 / (2.0 + 2.0 * np.cosh(eta)), "poisson": np.exp(eta), "identity": np.ones(8)}[link]
-    covariance = 4.0 * np.linalg.inv(np.eye(3) + ROWS.T @ ((COUNTS * slopes)[:, None] * ROWS))
+    covariance = 4.0 * np.linalg.inv(np.eye(3) / sigma0**2 + ROWS.T @ ((COUNTS * slopes)[:, None] * ROWS))
     np.testing.assert_allclose(draws.mean(axis=0), theta, atol=5 * np.sqrt(covariance.diagonal().max() / 8000))
     np.testing.assert_allclose(np.cov(draws.T), covariance, atol=0.08 * covariance.max())
 
 
 @pytest.mark.heavy
-def test_noise_of_glm_fpl_has_its_variance_for_each_reward():
-    thetas = many_scores(after(GLMFPL(a=0.5), ROWS, COUNTS, SUMS), np.eye(3), 3000)
+@PRIORS
+def test_noise_of_glm_fpl_has_its_variance_for_each_reward(sigma0):
+    thetas = many_scores(after(GLMFPL(a=0.5, sigma0=sigma0), ROWS, COUNTS, SUMS), np.eye(3), 3000)
     means = 1.0 / (1.0 + np.exp(-thetas @ ROWS.T))
-    noise = (COUNTS * means - SUMS) @ ROWS + thetas
+    noise = (COUNTS * means - SUMS) @ ROWS + thetas / sigma0**2
     expected = 0.25 * ROWS.T @ (COUNTS[:, None] * ROWS)
     np.testing.assert_allclose(np.cov(noise.T), expected, atol=0.1 * np.abs(expected).max())
+    np.testing.assert_allclose(noise.mean(axis=0), 0.0, atol=0.1 * np.sqrt(expected.max()))
 
 
 @pytest.mark.heavy
+@PRIORS
 @pytest.mark.parametrize("a", [0.3, 2.0])
-def test_pseudo_rewards_of_logphe_are_fair_coins(a):
-    state = after(LogPHE(a=a), ROWS, COUNTS, SUMS)
+def test_pseudo_rewards_of_logphe_are_fair_coins(a, sigma0):
+    state = after(LogPHE(a=a, sigma0=sigma0), ROWS, COUNTS, SUMS)
     n_pseudo = np.ceil(a * COUNTS)
     np.testing.assert_allclose(state.n_pseudo[:8], n_pseudo)
     thetas = many_scores(state, np.eye(3), 3000)
     means = 1.0 / (1.0 + np.exp(-thetas @ ROWS.T))
-    drawn = ((COUNTS + n_pseudo) * means - SUMS) @ ROWS + thetas
+    drawn = ((COUNTS + n_pseudo) * means - SUMS) @ ROWS + thetas / sigma0**2
     expected = 0.25 * ROWS.T @ (n_pseudo[:, None] * ROWS)
     np.testing.assert_allclose(drawn.mean(axis=0), 0.5 * n_pseudo @ ROWS, atol=0.1 * np.sqrt(np.abs(expected).max()))
     np.testing.assert_allclose(np.cov(drawn.T), expected, atol=0.1 * np.abs(expected).max())
 
 
-def widths(sigma0=1.0):
+def widths(sigma0):
     gram = np.eye(3) / sigma0**2 + ROWS.T @ (COUNTS[:, None] * ROWS)
     return np.sqrt(np.einsum("ij,jk,ik->i", ROWS, np.linalg.inv(gram), ROWS))
 
 
+@PRIORS
 @pytest.mark.parametrize("horizon", [1000, None])
-def test_indices_of_ucb_glm_are_as_published(horizon):
+def test_indices_of_ucb_glm_are_as_published(horizon, sigma0):
     n = horizon or COUNTS.sum() + 1
     radius = (0.3 / 0.1) * math.sqrt(1.5 * math.log(1.0 + 2.0 * n / 3.0) + math.log(n))
-    scores = many_scores(after(UCBGLM(sigma=0.3, slope=0.1), ROWS, COUNTS, SUMS, horizon), ROWS, 1)[0]
-    np.testing.assert_allclose(scores, ROWS @ fitted() + radius * widths(), rtol=1e-6)
+    policy = UCBGLM(sigma=0.3, slope=0.1, sigma0=sigma0)
+    scores = many_scores(after(policy, ROWS, COUNTS, SUMS, horizon), ROWS, 1)[0]
+    np.testing.assert_allclose(scores, ROWS @ fitted(sigma0) + radius * widths(sigma0), rtol=1e-6)
 
 
+@PRIORS
 @pytest.mark.parametrize("horizon", [1000, None])
-def test_indices_of_glm_ucb_are_as_published(horizon):
+def test_indices_of_glm_ucb_are_as_published(horizon, sigma0):
     n = horizon or COUNTS.sum() + 1
     longest = (ROWS**2).sum(axis=1).max()
-    kappa = math.sqrt(3.0 + 2.0 * math.log(1.0 + 2.0 * longest))
+    kappa = math.sqrt(3.0 + 2.0 * math.log(1.0 + 2.0 * longest * sigma0**2))
     rho = (2.0 * 0.25 * kappa * 0.7 / 0.1) * math.sqrt(6.0 * math.log(n) * math.log(6.0 * n / 0.05))
-    policy = GLMUCB(largest_reward=0.7, slope=0.1, delta=0.05)
+    policy = GLMUCB(largest_reward=0.7, slope=0.1, delta=0.05, sigma0=sigma0)
     scores = many_scores(after(policy, ROWS, COUNTS, SUMS, horizon), ROWS, 1)[0]
-    means = 1.0 / (1.0 + np.exp(-ROWS @ fitted()))
-    np.testing.assert_allclose(scores, means + rho * widths(), rtol=1e-6)
+    means = 1.0 / (1.0 + np.exp(-ROWS @ fitted(sigma0)))
+    np.testing.assert_allclose(scores, means + rho * widths(sigma0), rtol=1e-6)
 
 
-def test_glm_rand_ucb_moves_all_rows_by_the_same_multiple_of_their_widths():
-    upper = many_scores(after(UCBGLM(), ROWS, COUNTS, SUMS), ROWS, 1)[0]
-    middle = ROWS @ fitted()
-    shares = (many_scores(after(GLMRandUCB(), ROWS, COUNTS, SUMS), ROWS, 3000) - middle) / (upper - middle)
+@pytest.mark.parametrize("scale", [{}, {"sigma": 0.3, "slope": 0.1, "sigma0": 0.2}], ids=["default", "other"])
+def test_glm_rand_ucb_moves_all_rows_by_the_same_multiple_of_their_widths(scale):
+    upper = many_scores(after(UCBGLM(**scale), ROWS, COUNTS, SUMS), ROWS, 1)[0]
+    middle = ROWS @ fitted(scale.get("sigma0", 1.0))
+    shares = (many_scores(after(GLMRandUCB(**scale), ROWS, COUNTS, SUMS), ROWS, 3000) - middle) / (upper - middle)
     np.testing.assert_allclose(shares, shares[:, :1] * np.ones(8), atol=1e-5)
     points = np.linspace(0.0, 1.0, 20)
     nearest = np.abs(shares[:, :1] - points).argmin(axis=1)
@@ -212,13 +227,14 @@ def test_glm_rand_ucb_moves_all_rows_by_the_same_multiple_of_their_widths():
     assert (nearest == 0).mean() == pytest.approx(weights[0] / weights.sum(), abs=0.04)
 
 
-def test_logistic_epsilon_greedy_explores_as_often_as_it_should():
-    state = after(LogEpsilonGreedy(epsilon=0.1), ROWS, COUNTS, SUMS, horizon=1000)
+@PRIORS
+def test_logistic_epsilon_greedy_explores_as_often_as_it_should(sigma0):
+    state = after(LogEpsilonGreedy(epsilon=0.1, sigma0=sigma0), ROWS, COUNTS, SUMS, horizon=1000)
     scores = many_scores(state, ROWS, 3000)
     is_exploring = (scores == 0.0).all(axis=1)
     chance = 0.1 * math.sqrt(1000 / (COUNTS.sum() + 1))
     assert is_exploring.mean() == pytest.approx(chance, abs=4.5 * math.sqrt(chance / 3000))
-    np.testing.assert_allclose(scores[~is_exploring][0], ROWS @ fitted(), atol=1e-6)
+    np.testing.assert_allclose(scores[~is_exploring][0], ROWS @ fitted(sigma0), atol=1e-6)
 
 
 # All of them ------------------------------------------------------------------------------------------------------
@@ -285,8 +301,11 @@ def test_other_links_keep_the_contract(policy):
 def test_the_link_says_which_rewards_are_welcome():
     for recipe in GLM_POLICIES:
         assert recipe().reward_range == UNIT_INTERVAL
-        assert recipe(link="poisson").reward_range == (0.0, math.inf)
-        assert recipe(link="identity").reward_range == REAL_LINE
+        most = 1.0 if recipe is GLMUCB else math.inf
+        assert recipe(link="poisson").reward_range == (0.0, most)
+        assert recipe(link="identity").reward_range == (-most, most)
+    assert GLMUCB(largest_reward=0.5).reward_range == (0.0, 0.5)
+    assert GLMUCB(link="poisson", largest_reward=300).reward_range == (0.0, 300.0)
     assert LogPHE().reward_range == LogEpsilonGreedy().reward_range == UNIT_INTERVAL
 
 

@@ -22,7 +22,8 @@ def no_torch(monkeypatch):
 
 @every_neural_policy
 def test_one_sentence_says_what_to_install(recipe, no_torch):
-    with pytest.raises(ValueError, match=rf"^{recipe.name} needs PyTorch: pip install torch \(for a CPU-only build"):
+    install = r"pip install torch \(with uv: uv pip install torch\); for a CPU-only build"
+    with pytest.raises(ValueError, match=rf"^{recipe.name} needs PyTorch: {install}"):
         cb.Experiment(cb.NonlinearBandit(), [recipe()])
     with pytest.raises(ValueError, match=f"^{recipe.name} needs PyTorch"):
         cb.Agent(recipe(), ["a", "b"])
@@ -53,8 +54,8 @@ def test_the_study_says_in_one_sentence_what_it_needs(monkeypatch, tmp_path):
         monkeypatch.setitem(sys.modules, module, None)
     result = CliRunner().invoke(app, ["reproduce", "neural", "--quick"])
     assert result.exit_code == 2
-    sentence = "Error: the study 'neural' needs PyTorch and scikit-learn: pip install torch scikit-learn"
-    assert result.output.strip() == sentence
+    sentence = "Error: the study 'neural' needs PyTorch and scikit-learn: pip install torch scikit-learn (with uv: "
+    assert result.output.replace("\n", " ").strip() == f"{sentence}uv pip install torch scikit-learn)"
     assert not list(tmp_path.iterdir())
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from corebandit import LogisticBandit, run
 from corebandit.paper.claims import FAILS, HOLDS, UNDECIDED
-from corebandit.policies import GLMCORe, LinCORe, feature_policies
+from corebandit.policies import GLMCORe, LinCORe, RecommendedLinCORe, feature_policies
 from corebandit.studies import STUDIES
 from made_up import made_up
 
@@ -21,6 +21,8 @@ def test_the_experiment_has_the_size_it_should_and_every_glm_policy():
     assert experiment.policies["GLMCORe (warm-up 2)"] == GLMCORe(warm_up=2.0)
     assert experiment.policies["LinCORe"] == LinCORe()
     assert experiment.policies["LinCORe (warm-up 2)"] == LinCORe(warm_up=2.0)
+    assert experiment.policies["GLMCORe (warm-up 0.5)"] == GLMCORe(warm_up=0.5)
+    assert experiment.policies["LinCORe (recommended)"] == RecommendedLinCORe()
     named = {recipe for name, recipe in feature_policies().items() if "GLM" in name or name.startswith("Log")}
     assert named <= {type(policy) for policy in experiment.policies.values()}
 
@@ -29,6 +31,7 @@ def test_the_sampler_is_passed_on():
     (experiment,) = STUDY.experiments(dataclasses.replace(SIZE, sampler="exact"), None)
     assert experiment.policies["GLMCORe"] == GLMCORe(sampler="exact")
     assert experiment.policies["LinCORe"] == LinCORe(sampler="exact")
+    assert experiment.policies["LinCORe (recommended)"] == RecommendedLinCORe(sampler="exact")
 
 
 AS_HOPED = {
@@ -36,6 +39,8 @@ AS_HOPED = {
     "GLMCORe (warm-up 2)": 90,
     "LinCORe": 120,
     "LinCORe (warm-up 2)": 100,
+    "GLMCORe (warm-up 0.5)": 80,
+    "LinCORe (recommended)": 90,
     "GLM-UCB": 2000,
     "UCB-GLM": 400,
     "GLM-RandUCB": 90,

@@ -85,7 +85,7 @@ class BootstrapTSState(NamedTuple):
 
 @dataclass(frozen=True)
 class BootstrapTS(Policy):
-    """Choose by one of many bootstrap replicates of each arm's mean, kept up online; any real rewards.
+    """Choose by one of many bootstrap replicates of each arm's mean, kept up online; `low` and `high` set the scale.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class BootstrapTS(Policy):
     prior
         Where the replicates of an arm start: "spread" between `low` and `high`, or all at the "point" halfway.
     low, high
-        Bounds that should enclose most means.
+        Bounds that should enclose most means; outside them it settles on arms that happened to be tried first.
 
     >>> BootstrapTS(n_replicates=1000).label
     'BootstrapTS(n_replicates=1000)'

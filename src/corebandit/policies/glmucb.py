@@ -73,7 +73,7 @@ class GLMUCB(OptimisticGLM):
     sigma0
         Standard deviation of each entry of theta under its prior.
     largest_reward
-        Bound on the rewards.
+        Bound on the rewards, in size; others are refused. Counts need a larger one than 1.
 
     >>> GLMUCB(slope=0.1).label
     'GLMUCB(slope=0.1)'
@@ -85,6 +85,12 @@ class GLMUCB(OptimisticGLM):
         """Validate."""
         super().__post_init__()
         check_number("largest_reward", self.largest_reward, above=0)
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """Return the smallest and the largest reward the policy is made for."""
+        low, high = super().reward_range
+        return max(low, -float(self.largest_reward)), min(high, float(self.largest_reward))
 
     def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> GLMUCBState:
         """Return a state that has seen nothing."""

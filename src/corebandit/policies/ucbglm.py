@@ -57,7 +57,8 @@ class UCBGLM(OptimisticGLM):
     sigma0
         Standard deviation of each entry of theta under its prior.
     sigma
-        Sub-Gaussian constant of the noise; 1/2 covers everything in [0, 1].
+        Sub-Gaussian constant of the noise; 1/2 covers everything in [0, 1]. Counts need more: about the square root of
+        the largest mean.
 
     >>> UCBGLM(slope=0.1).label
     'UCBGLM(slope=0.1)'

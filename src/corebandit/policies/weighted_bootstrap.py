@@ -64,14 +64,15 @@ class WeightedBootstrapState(NamedTuple):
 
 @dataclass(frozen=True)
 class WeightedBootstrap(Policy):
-    """Choose by randomly weighted means of each arm's rewards and two pseudo-rewards; any real rewards.
+    """Choose by randomly weighted means of each arm's rewards and two pseudo-rewards, which set the scale.
 
     Parameters
     ----------
     weights
         "exponential", or "gaussian", whose cost does not grow with history.
     low, high
-        Pseudo-rewards, which should enclose most rewards.
+        Pseudo-rewards, which should enclose most rewards; outside them it settles on arms that happened to be tried
+        first.
 
     >>> WeightedBootstrap(weights="gaussian").label
     "WeightedBootstrap(weights='gaussian')"

@@ -18,7 +18,7 @@ from corebandit.features import as_rows, check_finite
 from corebandit.recipe import UNIT_INTERVAL, Problem
 from corebandit.state import FloatArray, IntArray
 from corebandit.stream import Stream
-from corebandit.validate import check_choice, check_flag
+from corebandit.validate import check_choice, check_flag, how_to_install
 
 DATA = ("digits", "breast_cancer", "wine")
 
@@ -94,7 +94,7 @@ def _bundled(data: str) -> tuple[FloatArray, IntArray]:
         from sklearn import datasets
     except ImportError:
         raise ValueError(
-            f"classification(data={data!r}) needs scikit-learn, which brings the data: pip install scikit-learn"
+            f"classification(data={data!r}) needs scikit-learn, which brings the data: {how_to_install('scikit-learn')}"
         ) from None
     rows, labels = getattr(datasets, f"load_{data}")(return_X_y=True)
     return standardised(np.asarray(rows, dtype=np.float64)), np.asarray(labels, dtype=np.int64)

@@ -22,6 +22,7 @@ from corebandit.policies import EstimatorCORe, LinCORe, LinUCB, NeuralCORe, Neur
 from corebandit.problems import ClassificationBandit, NonlinearBandit
 from corebandit.recipe import AnyPolicy, Problem
 from corebandit.result import Result
+from corebandit.validate import how_to_install
 
 NAME = "neural"
 FUNCTIONS: dict[str, Problem] = {
@@ -47,7 +48,7 @@ def check_installed() -> None:
     missing = [module for module in LIBRARIES if find_spec(module) is None]
     if missing:
         names, packages = (" ".join(words[module] for module in missing) for words in (LIBRARIES, PACKAGES))
-        raise ValueError(f"the study 'neural' needs {names.replace(' ', ' and ')}: pip install {packages}")
+        raise ValueError(f"the study 'neural' needs {names.replace(' ', ' and ')}: {how_to_install(packages)}")
 
 
 def _with_estimators() -> dict[str, AnyPolicy]:

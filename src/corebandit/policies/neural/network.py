@@ -13,6 +13,7 @@ many there are.
 """
 
 import math
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from corebandit.state import FloatArray
+from corebandit.validate import how_to_install
 
 DEVICES = ("cpu", "auto")
 OPTIMISERS = ("adam", "sgd")
@@ -39,10 +41,37 @@ def pytorch(wanted_by: str) -> Any:
         import torch
     except ImportError:
         raise ValueError(
-            f"{wanted_by} needs PyTorch: pip install torch (for a CPU-only build, follow the selector on PyTorch's "
-            "own site)"
+            f"{wanted_by} needs PyTorch: {how_to_install('torch')}; for a CPU-only build follow the selector on "
+            "PyTorch's own site"
         ) from None
     return torch
+
+
+class OneThread:
+    """Keeps PyTorch to one thread while any of ours computes; its setting is the whole process's."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = self._before = 0
+
+    @contextmanager
+    def of(self, torch: Any) -> Iterator[None]:
+        """Use one thread; the last of ours to leave restores what the first found."""
+        with self._lock:
+            if not self._inside:
+                self._before = torch.get_num_threads()
+            self._inside += 1
+            torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if not self._inside:
+                    torch.set_num_threads(self._before)
+
+
+ONE_THREAD = OneThread()
 
 
 def n_weights(n_features: int, hidden: int) -> int:
@@ -106,13 +135,8 @@ class Network(NamedTuple):
     @contextmanager
     def one_thread(self) -> Iterator[None]:
         """Let PyTorch use one thread for a moment, and compute no gradients of its own."""
-        before = self.torch.get_num_threads()
-        self.torch.set_num_threads(1)
-        try:
-            with self.torch.no_grad():
-                yield
-        finally:
-            self.torch.set_num_threads(before)
+        with ONE_THREAD.of(self.torch), self.torch.no_grad():
+            yield
 
 
 def new_network(wanted_by: str, hidden: int, device: str) -> Network:
