@@ -47,8 +47,8 @@ def fingerprint() -> str:
 
 def cache_directory() -> Path:
     """Return the folder for machine code of exactly these sources (a bounds-checked build has its own)."""
-    if "NUMBA_CACHE_DIR" in os.environ:
-        root = Path(os.environ["NUMBA_CACHE_DIR"])
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        root = Path(chosen)
     elif sys.platform == "win32":
         root = Path(os.environ.get("LOCALAPPDATA", Path.home()))
     else:

@@ -27,6 +27,7 @@ def publish(
     seconds: float,
     claims: Sequence[Mapping[str, Any]] = (),
     drawings: "Sequence[report.Drawing]" = (),
+    captions: Mapping[str, str] | None = None,
 ) -> Path:
     """Write everything and return the path of the report."""
     result.save(folder)
@@ -58,6 +59,7 @@ def publish(
             settings=settings,
             sweeps=sweeps,
             drawings=drawings,
+            captions=captions,
         ),
         encoding="utf-8",
     )

@@ -71,6 +71,13 @@ def test_the_page_says_what_was_run(page):
     assert "Lowest mean regret: CORe (warm-up 2) on Bernoulli bandit (83.0 ± 3.3), Beta bandit (83.0 ± 3.3)." in text
 
 
+def test_a_caption_says_what_a_figure_is_about(frames, verdicts, settings):
+    captions = {"figure1": "Bandits with <arms>.", "figure9": "Another figure."}
+    page = Page(render_page("The paper", *frames, verdicts, settings, captions=captions))
+    assert "Bandits with <arms>. Lowest mean regret" in page.text
+    assert "Another figure" not in page.text
+
+
 def test_the_page_shows_every_number_of_the_frames(page):
     text = Page(page).text
     assert text.count("440 ± 18 [396, 484] 1.5 s") == 2

@@ -85,6 +85,7 @@ def reproduce(
             title="CORe: beyond the paper" if set(figures or FIGURES) <= set(STUDIES) else "CORe: the paper reproduced",
             judge=lambda result: [claim.describe() for figure in sizes for claim in figure.claims(result)],
             draw=lambda result: [drawing for figure in sizes for drawing in figure.drawings(result)],
+            captions={figure.name: figure.caption for figure in sizes},
         )
 
 

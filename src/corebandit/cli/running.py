@@ -4,7 +4,7 @@ import shlex
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,7 @@ def run_and_publish(
     show_settings: bool = False,
     judge: "Callable[[Result], list[dict[str, Any]]]" = lambda result: [],
     draw: "Callable[[Result], list[Drawing]]" = lambda result: [],
+    captions: "Mapping[str, str] | None" = None,
 ) -> None:
     """Run experiments and leave data, figures and a report in a folder.
 
@@ -75,7 +76,17 @@ def run_and_publish(
     claims, drawings = judge(result), draw(result)
     command = shlex.join(["corebandit", *sys.argv[1:]])
     seconds = time.monotonic() - started
-    page = publish(result, folder, title=title, command=command, seconds=seconds, claims=claims, drawings=drawings)
+
+    page = publish(
+        result,
+        folder,
+        title=title,
+        command=command,
+        seconds=seconds,
+        claims=claims,
+        drawings=drawings,
+        captions=captions,
+    )
     console = Console()
     sweeps = result.sweeps()
     studied = sweeps["figure"].unique().to_list()

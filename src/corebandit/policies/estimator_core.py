@@ -13,7 +13,7 @@ anew in every round costs what a fit costs. There are three ways to pay less, an
 * `aggregate=True`: equal rows are fitted once, with their mean reward and their number as `sample_weight`. The same fit
   where the loss is squared error, summed; not where weights mean something else, or rows are drawn or counted.
 * `incremental=True`: each observation is fed to `partial_fit` once, with fresh noise. The noise of old observations is
-  then frozen for good: an approximation, on the one problem it was measured on no better than no noise at all.
+  then frozen for good: an approximation, on the one problem it was measured on worse than no noise at all.
 
 The warm-up is LinCORe's, the arm chosen least so far, ties at random, but lasts at least one round for each arm and not
 for each feature: not every model needs so many rows. On ridge regression without a constant, with warm-up over and

@@ -180,6 +180,8 @@ def _draw_finals(axes: Axes, panel: "DataFrame", styles: Styles, has_many_dots: 
                 va="center",
                 fontsize=6.5,
                 color=MUTED,
+                zorder=7,
+                bbox={"facecolor": PAPER, "alpha": 0.75, "edgecolor": "none", "pad": 0.5},
             )
     axes.set_yticks(range(len(styles)), [wrapped(policy, 26, most_lines=2) for policy in styles])
     axes.set_ylim(len(styles) - 0.45, -0.55)

@@ -27,6 +27,7 @@ def render_page(
     settings: Mapping[str, Any],
     sweeps: "DataFrame | None" = None,
     drawings: Sequence[Drawing] = (),
+    captions: Mapping[str, str] | None = None,
 ) -> str:
     """Return the report as one self-contained HTML page.
 
@@ -45,6 +46,8 @@ def render_page(
         instead of curves, single runs and differences.
     drawings
         Figures to show in the sections they name; a name without a section gets one of its own, at the end.
+    captions
+        What a figure is about, in a sentence, by its name.
     """
     claims = tables.claims(verdicts)
     sections = [
@@ -57,6 +60,7 @@ def render_page(
         is_paired=summary["policy"].n_unique() > 1,
         tiles=_tiles(summary, sweeps, claims, settings),
         figures=sections,
+        captions=captions or {},
         far=figures.FAR,
         claims=claims,
         tally=_tally(claims),

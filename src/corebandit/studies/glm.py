@@ -87,7 +87,7 @@ def claims(result: Result) -> list[Claim]:
 
 FIGURE = Figure(
     name=NAME,
-    caption="GLMCORe and its rivals on logistic bandits, and LinCORe, whose model is wrong.",
+    caption="GLMCORe and its rivals on logistic bandits of 50 arms with 10 features; LinCORe's model is wrong there.",
     paper_size=Size(horizon=10_000, runs=100),
     quick_size=Size(horizon=10_000, runs=20),
     experiments=experiments,
