@@ -82,13 +82,14 @@ def test_every_label_is_a_spec_of_itself():
         cb.ContextualBandit(n_arms=3, rewards="beta"),
         cb.FixedLinear([[1.0, 0.0], [0.5, 0.5]], theta=[0.2, 0.4]),
         cb.LogisticBandit(n_arms=20),
+        cb.PoissonBandit(rate=50.0),
         cb.NonlinearBandit("cosine", n_arms=3),
         cb.ClassificationBandit("wine"),
     ):
         assert problem_from(problem.label) == problem
     assert set(all_problems()) == {
         *("bernoulli", "beta", "gaussian", "mixed", "arms"),
-        *("linear", "contextual", "fixed_linear", "logistic"),
+        *("linear", "contextual", "fixed_linear", "logistic", "poisson"),
         *("nonlinear", "classification", "fixed_classification"),
     }
 

@@ -77,6 +77,7 @@ if TYPE_CHECKING:
         LogisticBandit as LogisticBandit,
         MixedBandit as MixedBandit,
         NonlinearBandit as NonlinearBandit,
+        PoissonBandit as PoissonBandit,
         Uniform as Uniform,
     )
     from corebandit.ranking.policies import (
@@ -173,6 +174,7 @@ _HOME = {
         "FixedLinear",
         "LogisticBandit",
         "NonlinearBandit",
+        "PoissonBandit",
         "ClassificationBandit",
         "FixedClassification",
     ),

@@ -305,6 +305,7 @@ def test_the_link_says_which_rewards_are_welcome():
         assert recipe(link="poisson").reward_range == (0.0, most)
         assert recipe(link="identity").reward_range == (-most, most)
     assert GLMUCB(largest_reward=0.5).reward_range == (0.0, 0.5)
+    assert GLMUCB(link="poisson", any_reward=True).reward_range == (0.0, math.inf)
     assert GLMUCB(link="poisson", largest_reward=300).reward_range == (0.0, 300.0)
     assert LogPHE().reward_range == LogEpsilonGreedy().reward_range == UNIT_INTERVAL
 

@@ -24,7 +24,7 @@ from corebandit.glm_policy import Ellipsoid, OptimisticGLM
 from corebandit.linear import longest_squared, predict, squared_length
 from corebandit.state import FloatArray
 from corebandit.stream import Stream
-from corebandit.validate import check_number
+from corebandit.validate import check_flag, check_number
 
 
 @allocating_nothing
@@ -74,22 +74,28 @@ class GLMUCB(OptimisticGLM):
         Standard deviation of each entry of theta under its prior.
     largest_reward
         Bound on the rewards, in size; others are refused. Counts need a larger one than 1.
+    any_reward
+        Take rewards beyond the bound all the same.
 
     >>> GLMUCB(slope=0.1).label
     'GLMUCB(slope=0.1)'
     """
 
     largest_reward: float = 1.0
+    any_reward: bool = False
 
     def __post_init__(self) -> None:
         """Validate."""
         super().__post_init__()
         check_number("largest_reward", self.largest_reward, above=0)
+        check_flag("any_reward", self.any_reward)
 
     @property
     def reward_range(self) -> tuple[float, float]:
         """Return the smallest and the largest reward the policy is made for."""
         low, high = super().reward_range
+        if self.any_reward:
+            return low, high
         return max(low, -float(self.largest_reward)), min(high, float(self.largest_reward))
 
     def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> GLMUCBState:

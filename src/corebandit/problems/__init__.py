@@ -13,6 +13,7 @@ from corebandit.problems.arms import (
     arms_of,
 )
 from corebandit.problems.classification import ClassificationArms, ClassificationBandit, FixedClassification
+from corebandit.problems.counts import CountArms, PoissonBandit
 from corebandit.problems.draw import BernoulliBandit, BetaBandit, GaussianBandit, MixedBandit
 from corebandit.problems.given import Given
 from corebandit.problems.linear import ContextualBandit, FixedLinear, LinearArms, LinearBandit
@@ -30,6 +31,7 @@ __all__ = [
     "ClassificationArms",
     "ClassificationBandit",
     "ContextualBandit",
+    "CountArms",
     "Exponential",
     "FixedArms",
     "FixedClassification",
@@ -44,6 +46,7 @@ __all__ = [
     "MixedBandit",
     "NonlinearArms",
     "NonlinearBandit",
+    "PoissonBandit",
     "Uniform",
     "all_problems",
     "arms_of",
@@ -53,6 +56,6 @@ __all__ = [
 def all_problems() -> dict[str, type[Problem]]:
     """Return the problems that can be named, by name."""
     found: tuple[type[Problem], ...] = (BernoulliBandit, BetaBandit, GaussianBandit, MixedBandit, FixedArms)
-    found += (LinearBandit, ContextualBandit, FixedLinear, LogisticBandit)
+    found += (LinearBandit, ContextualBandit, FixedLinear, LogisticBandit, PoissonBandit)
     found += (NonlinearBandit, ClassificationBandit, FixedClassification)
     return {problem.name: problem for problem in found}
