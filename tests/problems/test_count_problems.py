@@ -9,11 +9,13 @@ from corebandit.stream import stream
 
 def test_features_are_those_of_linear_bandits():
     counts = PoissonBandit(n_arms=12, n_features=4).draw(stream(1, "draw"))
-    assert np.array_equal(counts.features, LinearBandit(n_arms=12, n_features=4).draw(stream(1, "draw")).features)
+    assert np.array_equal(counts.logs.features, LinearBandit(n_arms=12, n_features=4).draw(stream(1, "draw")).features)
 
 
 def test_theta_is_uniform_on_the_sphere_and_the_constant_is_the_rate():
-    thetas = np.array([PoissonBandit(n_features=3, rate=7.0).draw(stream(seed, "theta")).theta for seed in range(400)])
+    thetas = np.array(
+        [PoissonBandit(n_features=3, rate=7.0).draw(stream(seed, "theta")).logs.theta for seed in range(400)]
+    )
     np.testing.assert_allclose(np.linalg.norm(thetas[:, :-1], axis=1), 1.0)
     np.testing.assert_allclose(np.exp(thetas[:, -1]), 7.0)
     assert np.abs(thetas[:, :-1].mean(axis=0)).max() < 4 * np.sqrt(0.5 / 400)
@@ -22,9 +24,9 @@ def test_theta_is_uniform_on_the_sphere_and_the_constant_is_the_rate():
 @pytest.mark.parametrize("rate", [0.1, 5.0, 300.0])
 def test_rewards_are_counts_of_the_mean_and_variance_they_should_have(rate):
     arms, rng = PoissonBandit(n_arms=5, n_features=3, rate=rate).draw(stream(2)), stream(3, "pay")
-    for arm, x in enumerate(arms.features):
+    for arm, x in enumerate(arms.logs.features):
         mean = arms.mean(arm, x)
-        assert mean == pytest.approx(np.exp(x @ arms.theta))
+        assert mean == pytest.approx(np.exp(x @ arms.logs.theta))
         rewards = np.array([arms.pull(arm, x, rng) for _ in range(4000)])
         assert np.array_equal(rewards, np.round(rewards))
         assert rewards.mean() == pytest.approx(mean, abs=4.5 * np.sqrt(mean / 4000))
@@ -41,7 +43,7 @@ def test_policies_with_a_poisson_link_learn_counts():
     policies = [GLMCORe(link="poisson", warm_up=0.5), GLMTSL(link="poisson"), LinGreedy()]
     result = run(Experiment(problem, policies, horizon=2000, runs=20, seed=3))
     means = [result.regret(policy.label)[:, -1].mean() for policy in policies]
-    gaps = [np.mean([arms.mean(a, x) for a, x in enumerate(arms.features)]) for arms in drawn(problem, 20)]
+    gaps = [np.mean([arms.mean(a, x) for a, x in enumerate(arms.logs.features)]) for arms in drawn(problem, 20)]
     assert max(means[:2]) < 0.05 * 2000 * np.mean(gaps)
     assert max(means[:2]) < means[2]
 

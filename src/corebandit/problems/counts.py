@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled import allocating_nothing
-from corebandit.problems.linear import check_basis, random_features, random_row
+from corebandit.problems.arms import GAUSSIAN
+from corebandit.problems.linear import LinearArms, check_basis, random_features, random_row
 from corebandit.recipe import Problem
 from corebandit.state import FloatArray
 from corebandit.stream import Stream
@@ -18,36 +19,27 @@ LARGEST_RATE = 1e6
 
 @allocating_nothing
 class CountArms(NamedTuple):
-    """Arms with fixed features that pay Poisson counts."""
+    """Arms with features that pay Poisson counts."""
 
-    features: FloatArray  # (n_arms, d)
-    theta: FloatArray  # (d,)
+    logs: LinearArms  # whose means are the logarithms of ours
 
     @property
     def n_arms(self) -> int:
         """Return the number of arms."""
-        return int(self.features.shape[0])
+        return self.logs.n_arms
 
     @property
     def n_features(self) -> int:
         """Return the number of features."""
-        return self.theta.size
+        return self.logs.n_features
 
     def offer(self, current_round: int, rng: Stream, features: FloatArray) -> bool:
-        """Fill `features` in the first round, and tell whether they are new."""
-        if current_round > 1:
-            return False
-        for arm in range(features.shape[0]):
-            for j in range(features.shape[1]):
-                features[arm, j] = self.features[arm, j]
-        return True
+        """Fill `features` for the coming round, and tell whether they are new."""
+        return self.logs.offer(current_round, rng, features)
 
     def mean(self, arm: int, x: FloatArray) -> float:
         """Return the mean reward of an arm with features `x`."""
-        total = 0.0
-        for j in range(x.size):
-            total += x[j] * self.theta[j]
-        return math.exp(total)
+        return math.exp(self.logs.mean(arm, x))
 
     def pull(self, arm: int, x: FloatArray, rng: Stream) -> float:
         """Draw a reward of an arm with features `x`."""
@@ -86,7 +78,7 @@ class PoissonBandit(Problem):
         features, theta = random_features(self.n_arms, self.n_features, rng), np.zeros(self.n_features)
         random_row(theta, rng.words)
         theta[-1] = math.log(self.rate)
-        return CountArms(features, theta)
+        return CountArms(LinearArms(features, theta, GAUSSIAN, 0.0, is_contextual=False))
 
     @property
     def support(self) -> tuple[float, float]:
