@@ -71,6 +71,12 @@ def test_the_page_says_what_was_run(page):
     assert "Lowest mean regret: CORe (warm-up 2) on Bernoulli bandit (83.0 ± 3.3), Beta bandit (83.0 ± 3.3)." in text
 
 
+def test_tables_are_wide_enough_for_long_words(make, verdicts, settings):
+    for policy, is_long in (("CORe (warm-up 2)", False), ("EstimatorCORe", True)):
+        page = render_page("One", *make({policy: 90.0, "TS": 95.0}, baseline=policy), verdicts, settings)
+        assert page.count('class="tables roomy"') == (2 if is_long else 0)
+
+
 def test_a_caption_says_what_a_figure_is_about(frames, verdicts, settings):
     captions = {"figure1": "Bandits with <arms>.", "figure9": "Another figure."}
     page = Page(render_page("The paper", *frames, verdicts, settings, captions=captions))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 PIXELS_PER_INCH = 105
+LONGEST_WORD = 9  # characters that a table has room for where three stand side by side
 
 
 class Drawing(NamedTuple):
@@ -78,6 +79,11 @@ class FigureSection:
                     wins.setdefault(row.policy, []).append(f"{problem} ({row.regret})")
         listed = "; ".join(f"{policy} on {', '.join(problems)}" for policy, problems in wins.items())
         return f"Lowest mean regret: {listed}."
+
+    @property
+    def has_long_words(self) -> bool:
+        """Tell whether a policy's name has a word that would be broken in a narrow table."""
+        return any(len(word) > LONGEST_WORD for policy in self.styles for word in policy.split())
 
     @property
     def tables_of_lines(self) -> list[SweepTable]:
