@@ -30,6 +30,25 @@ def test_more_runs_leave_the_first_ones_as_they_are():
     assert np.array_equal(cb.run(small(runs=31)).regret("CORe")[:23], cb.run(small()).regret("CORe"))
 
 
+class Broken:
+    """A model that cannot be fitted."""
+
+    def fit(self, x, y):
+        raise ArithmeticError("no")
+
+    def predict(self, x):
+        return x[:, 0]
+
+
+def test_a_run_that_fails_before_anything_is_finished_leaves_no_empty_folder(tmp_path):
+    broken = cb.Experiment(cb.LinearBandit(), [cb.EstimatorCORe(Broken(), warm_up=0.0)], horizon=60, runs=1)
+    (tmp_path / "mine").mkdir()
+    for folder in (tmp_path / "mine" / "new" / "chunks", tmp_path / "mine"):
+        with pytest.raises(ValueError, match="Broken failed in fit"):
+            cb.run(broken, folder=folder)
+    assert [path.name for path in tmp_path.rglob("*")] == ["mine"]
+
+
 def test_the_seed_decides_everything():
     assert cb.run(small()).frame.equals(cb.run(small()).frame)
     assert not np.array_equal(cb.run(small()).regret("UCB1"), cb.run(small(seed=5)).regret("UCB1"))

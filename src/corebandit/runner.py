@@ -3,6 +3,7 @@
 With a folder, finished chunks are written at once and found again.
 """
 
+import contextlib
 import os
 import threading
 import zipfile
@@ -27,6 +28,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         """Make the folder, or say why it cannot be written."""
         self.folder = folder
+        self._made = [path for path in (folder, *folder.parents) if not path.exists()]
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -48,6 +50,12 @@ class Store:
         with part.open("wb") as file:
             np.savez(file, regret=runs.regret, cpu_seconds=np.array(runs.cpu_seconds))
         os.replace(part, self.folder / f"{key}.npz")
+
+    def leave_nothing_empty(self) -> None:
+        """Remove the folders made here if they hold nothing."""
+        with contextlib.suppress(OSError):  # one holds something
+            for path in self._made:
+                path.rmdir()
 
     def clear(self) -> None:
         """Forget all chunks."""
@@ -115,6 +123,8 @@ def run(
         finally:  # after an error or Ctrl-C: leave no thread at work, lose no finished chunk
             stop.set()
             pool.shutdown(cancel_futures=True)
+            if store:
+                store.leave_nothing_empty()
     return _gathered(experiments, chunks, [future.result() for future in futures])
 
 
