@@ -82,9 +82,9 @@ def test_a_cell_is_the_ratio_to_the_best_rival():
 
 def test_the_best_setting_has_the_lowest_geometric_mean():
     def regret(at, experiment):
-        if (at["warm_up"], at["alpha"]) == (2.0, 0.8):  # a geometric mean of about 1, an arithmetic one of 1.25
+        if (at["warm_up"], at["alpha"]) == (2.0, 0.8):  # a geometric mean of 0.94, an arithmetic one of 1.18
             return 200.0 if experiment.problem.label.startswith("linear") else 50.0
-        return 120.0 + 100 * abs(at["alpha"] - 0.4)
+        return 106.0 + 100 * abs(at["alpha"] - 0.4)
 
     result = grid(regret)
     assert warmup.best_setting(list(warmup.cells(result))) == (2.0, 0.8)
