@@ -339,6 +339,12 @@ class Nearest:
 
 def ridge(alpha):
     return Ridge(alpha=alpha)
+
+class Callable(Nearest):
+    def __call__(self):
+        raise AssertionError("an estimator is not called")
+
+called = Callable(k=3)
 """
 
 
@@ -347,6 +353,7 @@ def test_a_path_names_an_estimator_in_a_file_of_the_users(tmp_path, monkeypatch)
     assert checked_estimator(f"{tmp_path / 'mine.py'}:Nearest(k=5)").k == 5
     monkeypatch.chdir(tmp_path)
     assert spelled(checked_estimator("mine.py:made")) == "Ridge(alpha=3.0)"
+    assert checked_estimator("mine.py:called").k == 3
     assert spelled(checked_estimator("mine.py:ridge(alpha=4.0)")) == "Ridge(alpha=4.0)"
     assert policy_from("EstimatorCORe('mine.py:Nearest(k=5)', refit=3)").label == "EstimatorCORe(Nearest(k=5), refit=3)"
 

@@ -173,7 +173,7 @@ def test_the_cache_is_named_after_the_sources_and_the_mode(tmp_path: Path, monke
     assert cache_directory() != unchecked
 
 
-@pytest.mark.skipif(not IS_COMPILED, reason="nothing is compiled")
+@pytest.mark.heavy
 def test_folders_that_nobody_uses_any_more_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "corebandit"
     long_ago = time.time() - 1.1 * UNUSED_AFTER
@@ -257,7 +257,7 @@ def test_flushing_forgets_one_function_only(tmp_path: Path) -> None:
     assert other.load("float") == "code"
 
 
-@pytest.mark.skipif(not IS_COMPILED, reason="nothing is compiled")
+@pytest.mark.heavy
 def test_each_signature_has_its_own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     function = kernel(doubled)
@@ -267,4 +267,4 @@ def test_each_signature_has_its_own_file(tmp_path: Path, monkeypatch: pytest.Mon
     assert not list(tmp_path.rglob("*.nbi"))
     again = kernel(doubled)
     assert again(True) == 2.0
-    assert sum(again.stats.cache_hits.values()) == 1  # type: ignore[attr-defined]
+    assert sum(again.stats.cache_hits.values()) == 1

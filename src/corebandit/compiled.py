@@ -32,7 +32,7 @@ lower_builtin: Any = extending.lower_builtin
 AttributeTemplate: Any = templates.AttributeTemplate
 CallTemplate: Any = templates.AbstractTemplate
 Dispatcher: Any = types.Dispatcher
-ANY_ARGUMENTS: Any = types.VarArg(types.Any)  # type: ignore[no-untyped-call]
+ANY_ARGUMENTS: Any = types.VarArg(types.Any)
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
@@ -85,7 +85,7 @@ def allocating_nothing(cls: C) -> C:
 
 
 @infer_getattr
-class Methods(AttributeTemplate):  # type: ignore[misc]
+class Methods(AttributeTemplate):
     """What compiled code finds in a named tuple besides its fields, which numba knows: the methods of its class.
 
     Numba's `overload_method` would be shorter, but it wraps each method in a function that is compiled too, with all
@@ -109,13 +109,13 @@ def _method(cls: type, name: str) -> type:
         raise TypingError(f"{cls.__name__}.{name} has parameters after *, which numba mixes up: leave out the *")
     method = _compile(getattr(cls, name), forceinline=True, _nrt=cls not in _allocate_nothing)
 
-    class Method(CallTemplate):  # type: ignore[misc]
+    class Method(CallTemplate):
         key = (cls, name)
 
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
             return Dispatcher(method).get_call_type(self.context, (self.this, *args), kws).as_method()
 
-    @lower_builtin(Method.key, types.BaseNamedTuple, ANY_ARGUMENTS)  # type: ignore[untyped-decorator]
+    @lower_builtin(Method.key, types.BaseNamedTuple, ANY_ARGUMENTS)
     def call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         compiled = context.get_function(Dispatcher(method), signature)
         context.add_linking_libs(compiled.libs)
@@ -151,7 +151,7 @@ class EntryPoint:
         keep_on_disk(self._kept)
 
     def prepared(self, *values: Any, compiled: bool = True) -> Callable[..., Any]:
-        """Return the function for arguments such as `values`, ready to compile their methods, or as it was written."""
+        """Return the function for arguments such as `values`: one whose machine code is kept or not, or as written."""
         if not compiled:
             return self.in_python
         classes: set[type] = set().union(*(tuple_classes(value) for value in values))
@@ -160,7 +160,7 @@ class EntryPoint:
     def is_compiled_for(self, *arguments: Any) -> bool:
         """Tell whether this process has the machine code for `arguments`."""
         function: Any = self.prepared(*arguments)
-        return config.DISABLE_JIT or tuple(map(machine_type, arguments)) in function.overloads
+        return bool(config.DISABLE_JIT) or tuple(map(machine_type, arguments)) in function.overloads
 
     def is_still_to_compile_for(self, *arguments: Any) -> bool:
         """Tell whether machine code for `arguments` is to be kept on disk, but no process has compiled it."""

@@ -87,10 +87,17 @@ def _can_be_used(folder: Path) -> bool:
         return False
     if is_new:
         for other in folder.parent.iterdir():
-            is_ours = re.fullmatch(r"[0-9a-f]{16}(-boundscheck)?", other.name)
-            if is_ours and time.time() - other.stat().st_mtime > UNUSED_AFTER:
+            if re.fullmatch(r"[0-9a-f]{16}(-boundscheck)?", other.name) and _age(other) > UNUSED_AFTER:
                 shutil.rmtree(other, ignore_errors=True)
     return os.access(folder, os.W_OK)
+
+
+def _age(folder: Path) -> float:
+    """Return the seconds since a folder was last marked as used; none if another process has just removed it."""
+    try:
+        return time.time() - folder.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def is_missing(dispatcher: Any, signature: tuple[Any, ...]) -> bool:
@@ -100,7 +107,7 @@ def is_missing(dispatcher: Any, signature: tuple[Any, ...]) -> bool:
     return files is not None and not files.has(kept._index_key(signature, dispatcher.targetctx.codegen()))
 
 
-class SignatureFiles(IndexedFiles):  # type: ignore[misc]  # numba has no types
+class SignatureFiles(IndexedFiles):
     """The machine code of one function: a file for each signature, named after it, written whole or not at all."""
 
     @classmethod

@@ -23,12 +23,13 @@ def estimator_from(path: str) -> Any:
         )
     source, name, arguments = match.groups()
     positional, named = _literals(path, arguments or "()")
-    is_own, found = source.endswith(".py"), getattr(_source(path, source), name, None)
+    is_own = source.endswith(".py")
+    found: Any = getattr(_source(path, source), name, None)
     has_methods = hasattr(found, "fit") and hasattr(found, "predict")
     if not (has_methods and isinstance(found, type)) and not (is_own and (has_methods or callable(found))):
         wanted = "nothing" if is_own else "no class"
         raise ValueError(f"estimator {path!r} cannot be made: {source} has {wanted} {name!r} with fit and predict")
-    if not callable(found):
+    if has_methods and not isinstance(found, type):
         if arguments:
             raise ValueError(f"estimator {path!r} cannot be made: {name} is one already, and takes no parameters")
         return found

@@ -76,7 +76,6 @@ def run_and_publish(
     claims, drawings = judge(result), draw(result)
     command = shlex.join(["corebandit", *sys.argv[1:]])
     seconds = time.monotonic() - started
-
     page = publish(
         result,
         folder,

@@ -4,11 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from corebandit.compiled import allocating_nothing
 from corebandit.problems.arms import GAUSSIAN
-from corebandit.problems.linear import LinearArms, check_basis, random_features, random_row
+from corebandit.problems.linear import LinearArms, check_basis, random_features, random_theta
 from corebandit.recipe import Problem
 from corebandit.state import FloatArray
 from corebandit.stream import Stream
@@ -75,8 +73,8 @@ class PoissonBandit(Problem):
 
     def draw(self, rng: Stream) -> CountArms:
         """Return a random instance."""
-        features, theta = random_features(self.n_arms, self.n_features, rng), np.zeros(self.n_features)
-        random_row(theta, rng.words)
+        features = random_features(self.n_arms, self.n_features, rng)
+        theta = random_theta(self.n_features, 1.0, rng)
         theta[-1] = math.log(self.rate)
         return CountArms(LinearArms(features, theta, GAUSSIAN, 0.0, is_contextual=False))
 

@@ -116,6 +116,13 @@ def random_features(n_arms: int, n_features: int, rng: Stream) -> FloatArray:
     return features
 
 
+def random_theta(n_features: int, length: float, rng: Stream) -> FloatArray:
+    """Return theta `(n_features,)`, uniform on the sphere of this radius, and the radius again for the constant."""
+    theta = np.zeros(n_features)
+    random_row(theta, rng.words)
+    return length * theta
+
+
 @dataclass(frozen=True, kw_only=True)
 class LinearProblem(Problem):
     """What the linear problems share: how rewards are paid."""
@@ -173,7 +180,7 @@ class LinearBandit(LinearProblem):
     def draw(self, rng: Stream) -> LinearArms:
         """Return a random instance."""
         features = random_features(self.n_arms, self.n_features, rng)
-        return self.arms(features, _random_theta(self.n_features, rng))
+        return self.arms(features, random_theta(self.n_features, THETA_LENGTH, rng))
 
 
 @dataclass(frozen=True)
@@ -197,7 +204,7 @@ class ContextualBandit(LinearProblem):
     def draw(self, rng: Stream) -> LinearArms:
         """Return a random instance."""
         features = np.zeros((self.n_arms, self.n_features))
-        return self.arms(features, _random_theta(self.n_features, rng), is_contextual=True)
+        return self.arms(features, random_theta(self.n_features, THETA_LENGTH, rng), is_contextual=True)
 
 
 @dataclass(frozen=True)
@@ -279,9 +286,3 @@ def _numbers(name: str, values: Sequence[object], n_axes: int) -> FloatArray:
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, but hold {array[~np.isfinite(array)][0]}")
     return array
-
-
-def _random_theta(n_features: int, rng: Stream) -> FloatArray:
-    theta = np.zeros(n_features)
-    random_row(theta, rng.words)
-    return THETA_LENGTH * theta

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from corebandit.problems.arms import BERNOULLI
-from corebandit.problems.linear import LinearArms, check_basis, random_features, random_row
+from corebandit.problems.linear import LinearArms, check_basis, random_features, random_theta
 from corebandit.recipe import UNIT_INTERVAL, Problem
 from corebandit.stream import Stream
 
@@ -32,9 +30,8 @@ class LogisticBandit(Problem):
 
     def draw(self, rng: Stream) -> LinearArms:
         """Return a random instance."""
-        features, theta = random_features(self.n_arms, self.n_features, rng), np.zeros(self.n_features)
-        random_row(theta, rng.words)
-        theta *= THETA_LENGTH
+        features = random_features(self.n_arms, self.n_features, rng)
+        theta = random_theta(self.n_features, THETA_LENGTH, rng)
         theta[-1] = 0.0
         return LinearArms(features, theta, BERNOULLI, 0.0, is_contextual=False, is_logistic=True)
 
