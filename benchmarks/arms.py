@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from corebandit import Agent, BernoulliBandit, BetaBandit, CORe, GaussianBandit, Policy, Problem
-from corebandit.policies import arm_policies
-from corebandit.stream import stream
+from corebandit.catalogue import arm_policies
+from corebandit.randomness.stream import stream
 from first_call import first_calls
 from measure import CpuSeconds, best_in_turns, cpu_seconds
 from ours import N_ARMS, Simulation, rated_bandit

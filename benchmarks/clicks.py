@@ -12,8 +12,9 @@ from typing import TypeVar
 import numpy as np
 from rich.console import Console
 
-from corebandit.ranking import DCM, fit
-from corebandit.ranking.readers import read_log, write_simulated_log
+from corebandit.clicks import DCM, fit
+from corebandit.clicks.readers.read_log import read_log
+from corebandit.clicks.readers.writing import write_simulated_log
 from printing import new_console, new_table, reached
 
 N_DOCUMENTS = 10

@@ -14,9 +14,9 @@ import numpy as np
 from numba.core.event import install_recorder
 
 from corebandit import BernoulliBandit
-from corebandit.play import play_arms
-from corebandit.policies import arm_policies
-from corebandit.stream import stream, streams
+from corebandit.catalogue import arm_policies
+from corebandit.games.arm_game import play_arms
+from corebandit.randomness.stream import stream, streams
 from measure import CpuSeconds, cpu_seconds
 
 
@@ -42,7 +42,7 @@ def _first_call(name: str) -> FirstCall:
     state = arm_policies()[name]().start(problem.n_arms, 100, 100)
     rng, rewards = stream(0, "policy"), streams(problem.n_arms, 0, "rewards")
     with install_recorder("numba:compile") as compilations:
-        play = play_arms.prepared(state, problem)
+        play = play_arms.compiled
         no_rounds, regret = np.zeros(1, np.int64), np.zeros(1)
         seconds = cpu_seconds(lambda: play(state, problem, rng, rewards, no_rounds, False, regret))
     return FirstCall(seconds, sum(event.is_start for _, event in compilations.buffer))

@@ -19,8 +19,8 @@ from rich.console import Console, Group
 from rich.table import Table
 
 from corebandit import Agent, ContextualBandit, FeaturePolicy, LinCORe, LinearBandit, LinTS, LinUCB, Problem
-from corebandit.policies import feature_policies
-from corebandit.stream import stream
+from corebandit.catalogue import feature_policies
+from corebandit.randomness.stream import stream
 from linear_peers import LIBRARIES, FeaturePeer, Select, Update, installed_feature_peers
 from measure import CpuSeconds, best_in_turns, cpu_seconds
 from ours import Simulation

@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from corebandit import BernoulliBandit, Given, Problem
-from corebandit.compiled import allocating_nothing
-from corebandit.play import play_arms, play_features
-from corebandit.recipe import AnyPolicy, offers_features
-from corebandit.state import FloatArray
-from corebandit.stream import Stream, stream, streams
+from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.recipe import AnyPolicy, offers_features
+from corebandit.contracts.state import FloatArray
+from corebandit.games.arm_game import play_arms
+from corebandit.games.feature_game import play_features
+from corebandit.randomness.stream import Stream, stream, streams
 from measure import CpuSeconds, cpu_seconds
 
 N_ARMS = 10
@@ -56,10 +57,10 @@ class Simulation:
         state = policy.start_on(self.problem, horizon, horizon)
         rng, rewards = stream(run, "policy"), streams(n_arms, run, "rewards")
         if offers_features(self.problem):
-            play, features = play_features.prepared(state, self.problem), np.empty((n_arms, self.problem.n_features))
+            play, features = play_features.compiled, np.empty((n_arms, self.problem.n_features))
             self._play = partial(play, state, self.problem, rng, stream(run, "contexts"), rewards, features)
         else:
-            self._play = partial(play_arms.prepared(state, self.problem), state, self.problem, rng, rewards)
+            self._play = partial(play_arms.compiled, state, self.problem, rng, rewards)
         self.round, self.regret = 0, 0.0
         self.play(0)  # compiles, where nobody measures
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from corebandit.machine_code import PACKAGE
+from corebandit.compiled.sources import PACKAGE
 
 
 def run_python(script: str, folder: Path, **environment: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from corebandit.result import CPU_SECONDS, Result
+from corebandit.experiments.result import CPU_SECONDS, Result
 
 
 def made_up(experiments, mean_regret, runs=30, spread=1.0):

@@ -14,9 +14,9 @@ from numba.core import config
 from rich.console import Console
 
 from corebandit import Agent, BernoulliBandit, ContextualBandit, CORe, LinCORe, LinearBandit, Problem
-from corebandit.policies import arm_policies, feature_policies
-from corebandit.recipe import AnyPolicy
-from corebandit.stream import stream
+from corebandit.catalogue import arm_policies, feature_policies
+from corebandit.contracts.recipe import AnyPolicy
+from corebandit.randomness.stream import stream
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from corebandit.catalogue import known_policies, signature
 from corebandit.cli import app
-from corebandit.spec import known_policies, signature
 
 ROOT = Path(__file__).parent.parent
 TOLD_IN_ORDER = ROOT / "docs" / "ranking.md"  # where commands use what the Python before them wrote

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import corebandit as cb
-from corebandit.policies import all_policies, neural_policies
-from corebandit.recipe import FeaturePolicy
+from corebandit.catalogue import arm_policies, feature_policies, neural_policies
+from corebandit.contracts.recipe import FeaturePolicy
 
 GOLDEN = Path(__file__).with_name("golden.json")
 VARIANTS = [
@@ -21,7 +21,9 @@ VARIANTS = [
     *(cb.RandUCB(optimistic=False, coupled=False), cb.LinRewardExchange(probability=0.15, kept=False)),
     *(cb.LinCORe(sampler="exact"), cb.LinUCB(scaling="authors"), cb.LinPHE(pseudo="gaussian")),
 ]
-POLICIES = [policy() for name, policy in all_policies().items() if name not in neural_policies()]
+POLICIES = [
+    policy() for name, policy in {**arm_policies(), **feature_policies()}.items() if name not in neural_policies()
+]
 POLICIES += VARIANTS
 
 

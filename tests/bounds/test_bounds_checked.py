@@ -9,12 +9,13 @@ import sys
 from pathlib import Path
 
 TESTS = Path(__file__).parent.parent
+PARTS = ("pool", "history", "ridge", "groups", "atoms", "exchange")
 
 
 def test_no_index_is_out_of_bounds():
     # The checks play every policy, alone and by an agent.
-    names = ("checks", "pool", "history", "linear", "groups", "atoms", "exchange")
-    files = [str(TESTS / f"test_{name}.py") for name in names]
+    names = ("checks/test_checks", *(f"parts/test_{name}" for name in PARTS))
+    files = [str(TESTS / f"{name}.py") for name in names]
     # Of the checks only those of our own policies: what users get wrong is compiled afresh each time.
     chosen = "not test_checks or test_every"
     command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-m", "not heavy", "-k", chosen, *files]

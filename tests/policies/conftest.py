@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from corebandit.recipe import Policy
-from corebandit.state import FloatArray
-from corebandit.stream import stream
+from corebandit.contracts.recipe import Policy
+from corebandit.contracts.state import FloatArray
+from corebandit.randomness.stream import stream
 
 ScoresAfter = Callable[..., FloatArray]
 DrawsAfter = Callable[..., FloatArray]

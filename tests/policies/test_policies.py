@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from corebandit import policies
-from corebandit.choose import best_arm
+from corebandit.catalogue import arm_policies, feature_policies
+from corebandit.contracts.recipe import AnyPolicy
+from corebandit.contracts.state import arrays_of, carry_over
+from corebandit.parts.choose import best_arm
 from corebandit.policies import (
     KLUCB,
     NPTS,
@@ -19,12 +22,8 @@ from corebandit.policies import (
     GaussianTS,
     RewardExchange,
     WeightedBootstrap,
-    all_policies,
-    arm_policies,
 )
-from corebandit.recipe import AnyPolicy
-from corebandit.state import arrays_of, carry_over
-from corebandit.stream import stream
+from corebandit.randomness.stream import stream
 
 VARIANTS = [recipe() for recipe in arm_policies().values()] + [
     CORe(sampler="exact", warm_up=0.5),
@@ -46,14 +45,25 @@ every_kind_of_reward = pytest.mark.parametrize("decimals", [0, 6])
 
 
 def test_policies_come_in_the_order_of_the_paper():
-    assert list(all_policies())[:8] == ["CORe", "UCB1", "UCBV", "BernoulliTS", "GaussianTS", "PHE", "NPTS", "SSMC"]
+    assert list({**arm_policies(), **feature_policies()})[:8] == [
+        "CORe",
+        "UCB1",
+        "UCBV",
+        "BernoulliTS",
+        "GaussianTS",
+        "PHE",
+        "NPTS",
+        "SSMC",
+    ]
 
 
 def test_every_policy_of_the_package_is_listed():
     for module in pkgutil.walk_packages(policies.__path__, "corebandit.policies."):
         for member in vars(importlib.import_module(module.name)).values():
             if isinstance(member, type) and issubclass(member, AnyPolicy) and "start" in vars(member):
-                assert all_policies().get(member.name) is member or member.__module__ == AnyPolicy.__module__
+                assert {**arm_policies(), **feature_policies()}.get(
+                    member.name
+                ) is member or member.__module__ == AnyPolicy.__module__
 
 
 @every_policy

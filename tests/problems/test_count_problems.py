@@ -3,8 +3,9 @@ import pytest
 
 from corebandit import Experiment, check_problem, run
 from corebandit.policies import GLMTSL, GLMUCB, GLMCORe, LinGreedy, LogPHE
-from corebandit.problems import LinearBandit, PoissonBandit
-from corebandit.stream import stream
+from corebandit.problems import PoissonBandit
+from corebandit.problems.linear import LinearBandit
+from corebandit.randomness.stream import stream
 
 
 def test_features_are_those_of_linear_bandits():

@@ -9,11 +9,10 @@ import pytest
 from scipy import stats
 
 from corebandit import Experiment, run
-from corebandit.problems import ContextualBandit, FixedLinear, LinearBandit
-from corebandit.problems.linear import LEAST_BETA_MEAN
-from corebandit.recipe import REAL_LINE, UNIT_INTERVAL, FeaturePolicy, offers_features
-from corebandit.spec import problem_from
-from corebandit.stream import stream
+from corebandit.catalogue import problem_from
+from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL, FeaturePolicy, offers_features
+from corebandit.problems.linear import LEAST_BETA_MEAN, ContextualBandit, FixedLinear, LinearBandit
+from corebandit.randomness.stream import stream
 
 # How instances are drawn ------------------------------------------------------------------------------------------
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from corebandit.catalogue import problem_from
 from corebandit.checks import check_problem
-from corebandit.problems import LinearBandit, LogisticBandit
-from corebandit.recipe import UNIT_INTERVAL
-from corebandit.spec import problem_from
-from corebandit.stream import stream
+from corebandit.contracts.recipe import UNIT_INTERVAL
+from corebandit.problems import LogisticBandit
+from corebandit.problems.linear import LinearBandit
+from corebandit.randomness.stream import stream
 
 
 def test_features_are_those_of_the_linear_problem():

@@ -7,11 +7,11 @@ import pytest
 from scipy import stats
 
 import corebandit as cb
-from corebandit.play import play_features
+from corebandit.catalogue import problem_from
+from corebandit.games.feature_game import play_features
 from corebandit.policies import LinTS
 from corebandit.problems.classification import _bundled, standardised
-from corebandit.spec import problem_from
-from corebandit.stream import stream, streams
+from corebandit.randomness.stream import stream, streams
 
 ROWS = [[1.0, 0.0], [0.0, 2.0], [3.0, 1.0], [1.0, 1.0], [0.5, 4.0], [2.0, 2.0], [0.0, 1.0]]
 LABELS = [0, 1, 2, 0, 1, 2, 0]
@@ -133,7 +133,7 @@ def test_problems_keep_the_contract_and_play_the_same_compiled(problem):
         instance = problem.draw(stream(10))
         state = LinTS().start(instance.n_arms, instance.n_features, 40, 40)
         regret, rounds = np.zeros(40), np.arange(1, 41)
-        play = play_features.prepared(state, instance, compiled=is_compiled)
+        play = play_features.prepared(compiled=is_compiled)
         rewards, features = streams(instance.n_arms, 11), np.zeros((instance.n_arms, instance.n_features))
         play(state, instance, stream(12), stream(13), rewards, features, rounds, False, regret)
         regrets.append(regret)

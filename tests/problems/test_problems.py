@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 import corebandit as cb
-from corebandit.stream import stream
+from corebandit.randomness.stream import stream
 
 
 @pytest.mark.parametrize("problem", [cb.BernoulliBandit(), cb.BetaBandit(), cb.GaussianBandit(), cb.MixedBandit()])

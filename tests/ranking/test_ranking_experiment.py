@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 
 import corebandit as cb
-from corebandit.ranking.models import CM, PBM
+from corebandit.clicks.models import CM, PBM
 from corebandit.ranking.policies import CascadeKLUCB, Ranked, RankedBandits, TopRank
-from corebandit.ranking.problems import RankingBandit, YandexLike
+from corebandit.ranking.ranking_problems import RankingBandit, YandexLike
 
 PROBLEM = RankingBandit(CM((0.5, 0.1, 0.3, 0.2, 0.4, 0.05)), n_positions=3)
 

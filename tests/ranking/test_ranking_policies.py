@@ -10,21 +10,13 @@ import numpy as np
 import pytest
 
 import corebandit as cb
+from corebandit.catalogue import ranking_policies
 from corebandit.checks import check_policy, check_ranking_policy
-from corebandit.policies.klucb import bernoulli_upper_bound
+from corebandit.contracts.recipe import RankingPolicy
+from corebandit.policies.arms.klucb import bernoulli_upper_bound
+from corebandit.randomness.stream import stream
 from corebandit.ranking import policies
-from corebandit.ranking.policies import (
-    PBMUCB,
-    BatchRank,
-    CascadeKLUCB,
-    CascadeUCB1,
-    Ranked,
-    RankedBandits,
-    TopRank,
-    ranking_policies,
-)
-from corebandit.recipe import RankingPolicy
-from corebandit.stream import stream
+from corebandit.ranking.policies import PBMUCB, BatchRank, CascadeKLUCB, CascadeUCB1, Ranked, RankedBandits, TopRank
 
 VARIANTS = [recipe() for recipe in ranking_policies().values()] + [
     Ranked(cb.CORe(), warm_up="displayed"),

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 import corebandit as cb
-from corebandit.ranking.models import CM, PBM
+from corebandit.catalogue import ranking_problems
+from corebandit.clicks.models import CM, PBM
+from corebandit.clicks.stored_models import write_models
+from corebandit.contracts.recipe import Recipe
+from corebandit.randomness.stream import stream
 from corebandit.ranking.policies import Ranked
-from corebandit.ranking.problems import RankingBandit, StoredQuery, YandexLike, ranking_problems, yandex_like_queries
-from corebandit.ranking.stored import write_models
+from corebandit.ranking.ranking_problems import RankingBandit, StoredQuery, YandexLike, yandex_like_queries
 from corebandit.ranking.users import users_of
-from corebandit.recipe import Recipe
-from corebandit.stream import stream
 
 MODELS = [CM((0.5, 0.1, 0.3, 0.2)), PBM((0.5, 0.1, 0.3, 0.2), examination=(1.0, 0.6, 0.3))]
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from playing import EASY_CASCADE, EASY_POSITIONS, LINEAR, play
 
 import corebandit as cb
-from corebandit.ranking.models import CM
+from corebandit.clicks.models import CM
 from corebandit.ranking.policies import PBMUCB, BatchRank, CascadeKLUCB, CascadeUCB1, Ranked, RankedBandits, TopRank
+from playing import EASY_CASCADE, EASY_POSITIONS, LINEAR, play
 
 N_ROUNDS = 400_000
 

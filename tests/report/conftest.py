@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
-from corebandit.result import SWEEPS
+from corebandit.experiments.result import SWEEPS
 
 POLICIES = {"UCB1": 440.0, "UCB-V": 780.0, "TS": 116.0, "CORe": 107.0, "CORe (warm-up 2)": 83.0}
 TITLES = {"bernoulli": "Bernoulli bandit", "beta": "Beta bandit"}

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from matplotlib.colors import LogNorm, to_rgb
 
-from corebandit.report import figures, sweeps
+from corebandit.report import figures, sweep_drawings as sweeps
 from corebandit.report.sweep_tables import cell_number
 
 NOTHING = pl.lit(None, pl.Float64)

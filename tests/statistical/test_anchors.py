@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from corebandit.play import play_arms
+from corebandit.contracts.recipe import Policy
+from corebandit.games.arm_game import play_arms
 from corebandit.policies import NPTS, PHE, SSMC, UCB1, UCBV, BernoulliTS, CORe, GaussianTS
 from corebandit.problems.arms import BERNOULLI, GAUSSIAN, Arms
-from corebandit.recipe import Policy
-from corebandit.stream import stream, streams
+from corebandit.randomness.stream import stream, streams
 
 N_ARMS, HORIZON, N_PROBLEMS = 10, 10_000, 400
 
@@ -56,7 +56,7 @@ def regrets(policy: Policy, law: int, n_problems: int) -> np.ndarray:
         means = np.random.default_rng([20, run]).uniform(0.25, 0.75, N_ARMS)
         problem = Arms(np.full(N_ARMS, law), means, np.full(N_ARMS, 0.5), means)
         state = policy.start(N_ARMS, HORIZON, HORIZON)
-        play = play_arms.prepared(state, problem)
+        play = play_arms.compiled
         play(state, problem, stream(21, run), streams(N_ARMS, 22, run), rounds, False, regret[run])
     return regret[:, 0]
 

@@ -3,8 +3,8 @@
 The first thing they do is run the class as plain Python, so an author meets ordinary errors before compiled ones.
 """
 
-from corebandit.checks.policies import check_policy, check_ranking_policy
-from corebandit.checks.problems import check_problem
+from corebandit.checks.policy_checks import check_policy, check_ranking_policy
+from corebandit.checks.problem_checks import check_problem
 from corebandit.checks.sentences import CheckFailed
 
 __all__ = ["CheckFailed", "check_policy", "check_problem", "check_ranking_policy"]

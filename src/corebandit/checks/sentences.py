@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from corebandit.recipe import Recipe
+from corebandit.contracts.recipe import Recipe
 
 SEED = 11
 

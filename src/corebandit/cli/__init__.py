@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from corebandit.cli import commands
-from corebandit.cli.clicks import clicks
+from corebandit.cli.click_commands import clicks
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -54,14 +54,14 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Show the v
 def _catalogue(what: Catalogue) -> Iterator[tuple[str, str, str]]:
     """Yield name, parameters and meaning of everything of a kind."""
     if what is Catalogue.figures:
-        from corebandit.paper import FIGURES
-        from corebandit.studies import STUDIES
+        from corebandit.reproduction.paper import FIGURES
+        from corebandit.reproduction.studies import STUDIES
 
         for figure in (FIGURES | STUDIES).values():
             size, beyond = figure.paper_size, "Beyond the paper: " if figure.name in STUDIES else ""
             yield figure.name, f"n = {size.horizon:,}, {size.runs} runs", beyond + figure.caption
         return
-    from corebandit.spec import known_policies, known_problems, signature
+    from corebandit.catalogue import known_policies, known_problems, signature
 
     for name, recipe in {**(known_policies() if what is Catalogue.policies else known_problems())}.items():
         yield name, signature(recipe), (recipe.__doc__ or "").partition("\n")[0]

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corebandit.cli.options import Fresh, Horizon, Jobs, Runs, SamplerOption, Seed, given, out
+from corebandit.cli.flags import Fresh, Horizon, Jobs, Runs, SamplerOption, Seed, given, out
 from corebandit.cli.running import errors_as_sentences, run_and_publish, with_sampler
 
 if TYPE_CHECKING:
-    from corebandit.experiment import Experiment
-    from corebandit.recipe import Problem
-    from corebandit.result import Result
+    from corebandit.contracts.recipe import Problem
+    from corebandit.experiments.experiment import Experiment
+    from corebandit.experiments.result import Result
 
 
 def reproduce(
@@ -48,9 +48,9 @@ def reproduce(
     `corebandit reproduce figure1 --runs 1000 --out results/large`
     """
     with errors_as_sentences():
-        from corebandit.paper import FIGURES
-        from corebandit.studies import STUDIES
-        from corebandit.validate import unknown
+        from corebandit.contracts.validate import unknown
+        from corebandit.reproduction.paper import FIGURES
+        from corebandit.reproduction.studies import STUDIES
 
         known = FIGURES | STUDIES
         for name in figures or ():
@@ -119,8 +119,8 @@ def compare(
     `corebandit compare --problem "yandex_like(query=3)" --policies "Ranked(CORe),TopRank,CascadeKLUCB"`
     """
     with errors_as_sentences():
-        from corebandit.experiment import Experiment
-        from corebandit.spec import policy_from, problem_from, split_specs
+        from corebandit.catalogue import policy_from, problem_from, split_specs
+        from corebandit.experiments.experiment import Experiment
 
         problems = [problem_from(spec) for spec in problem]
         policies = _usual_policies(problems) if policies is None else policies
@@ -137,8 +137,8 @@ def compare(
 
 def _usual_policies(problems: "list[Problem]") -> str:
     """Return policies that fit the problems, if these are all of one kind."""
-    from corebandit.recipe import offers_features, shows_rankings
-    from corebandit.stream import stream
+    from corebandit.contracts.recipe import offers_features, shows_rankings
+    from corebandit.randomness.stream import stream
 
     instances = [problem.draw(stream(0)) for problem in problems]
     if all(map(offers_features, instances)):
@@ -169,7 +169,7 @@ def run(
     `policies = ["CORe", { name = "CORe", alpha = 0.4, label = "small" }]`
     """
     with errors_as_sentences():
-        from corebandit.experiment_file import read_experiments
+        from corebandit.experiments.experiment_file import read_experiments
 
         experiments = read_experiments(file, runs=runs, horizon=horizon, seed=seed)
         name = experiments[0].name
@@ -204,8 +204,8 @@ def tune(
     --parameter z=0.2:0.8:0.1`
     """
     with errors_as_sentences():
-        from corebandit.spec import policy_from, problem_from
-        from corebandit.sweeps import grid_from, sweep
+        from corebandit.catalogue import policy_from, problem_from
+        from corebandit.experiments.sweep import grid_from, sweep
 
         grids = [grid_from(text) for text in parameter]
         if len({name for name, _ in grids}) < len(grids):

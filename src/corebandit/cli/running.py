@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from corebandit.cli.options import Sampler
+from corebandit.cli.flags import Sampler
 
 if TYPE_CHECKING:  # imported where used, so that help answers at once
-    from corebandit.experiment import Experiment
-    from corebandit.recipe import AnyPolicy
+    from corebandit.contracts.recipe import AnyPolicy
+    from corebandit.experiments.experiment import Experiment
+    from corebandit.experiments.result import Result
     from corebandit.report import Drawing
-    from corebandit.result import Result
 
 MOST_WARNINGS = 3
 
@@ -62,8 +62,8 @@ def run_and_publish(
     from rich.console import Console
 
     from corebandit import report
-    from corebandit.publish import publish
-    from corebandit.runner import run
+    from corebandit.experiments.run import run
+    from corebandit.reproduction.publish import publish
 
     started = time.monotonic()
     chunks = folder / "chunks"

@@ -7,13 +7,13 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from corebandit.compiled import allocating_nothing, kernel
-from corebandit.recipe import REAL_LINE, UNIT_INTERVAL, Problem, Recipe
-from corebandit.samplers import beta, standard_exponential, standard_normal
-from corebandit.state import FloatArray, IntArray
-from corebandit.stream import Stream
-from corebandit.validate import check_number
-from corebandit.words import Words, uniform
+from corebandit.compiled.bridge import allocating_nothing, kernel
+from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL, Problem, Recipe
+from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.validate import check_number
+from corebandit.randomness.bits import Words, uniform
+from corebandit.randomness.samplers import beta, standard_exponential, standard_normal
+from corebandit.randomness.stream import Stream
 
 BERNOULLI, BETA, GAUSSIAN, UNIFORM, EXPONENTIAL = range(5)
 

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from corebandit.compiled import allocating_nothing
-from corebandit.features import as_rows, check_finite
-from corebandit.recipe import UNIT_INTERVAL, Problem
-from corebandit.state import FloatArray, IntArray
-from corebandit.stream import Stream
-from corebandit.validate import check_choice, check_flag, how_to_install
+from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.features import as_rows, check_finite
+from corebandit.contracts.recipe import UNIT_INTERVAL, Problem
+from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.validate import check_choice, check_flag, how_to_install
+from corebandit.randomness.stream import Stream
 
 DATA = ("digits", "breast_cancer", "wine")
 

@@ -4,13 +4,13 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from corebandit.compiled import allocating_nothing
+from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.recipe import Problem
+from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import check_number
 from corebandit.problems.arms import GAUSSIAN
 from corebandit.problems.linear import LinearArms, check_basis, random_features, random_theta
-from corebandit.recipe import Problem
-from corebandit.state import FloatArray
-from corebandit.stream import Stream
-from corebandit.validate import check_number
+from corebandit.randomness.stream import Stream
 
 LARGEST_RATE = 1e6
 

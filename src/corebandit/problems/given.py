@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.recipe import REAL_LINE, Problem, offers_features
-from corebandit.validate import shortened
+from corebandit.contracts.recipe import REAL_LINE, Problem, offers_features
+from corebandit.contracts.validate import shortened
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +19,7 @@ class Given(Problem):
     """
 
     name = "given"
+    can_be_rebuilt = False
     instance: Any
 
     def __post_init__(self) -> None:

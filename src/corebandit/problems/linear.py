@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.compiled import allocating_nothing, kernel
+from corebandit.compiled.bridge import allocating_nothing, kernel
+from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL, Problem
+from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import check_choice, check_count, check_number
 from corebandit.problems.arms import BERNOULLI, BETA, GAUSSIAN, draw_reward
-from corebandit.recipe import REAL_LINE, UNIT_INTERVAL, Problem
-from corebandit.samplers import standard_normal
-from corebandit.state import FloatArray
-from corebandit.stream import Stream
-from corebandit.validate import check_choice, check_count, check_number
-from corebandit.words import Words
+from corebandit.randomness.bits import Words
+from corebandit.randomness.samplers import standard_normal
+from corebandit.randomness.stream import Stream
 
 REWARDS = {"bernoulli": BERNOULLI, "beta": BETA, "gaussian": GAUSSIAN}
 LEAST_BETA_MEAN = 1e-6  # a beta law has no mean of 0 or 1

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from corebandit.contracts.recipe import UNIT_INTERVAL, Problem
 from corebandit.problems.arms import BERNOULLI
 from corebandit.problems.linear import LinearArms, check_basis, random_features, random_theta
-from corebandit.recipe import UNIT_INTERVAL, Problem
-from corebandit.stream import Stream
+from corebandit.randomness.stream import Stream
 
 THETA_LENGTH = 1.5
 

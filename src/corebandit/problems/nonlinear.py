@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.compiled import allocating_nothing
+from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.recipe import Problem
+from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import check_choice, check_count, check_number
 from corebandit.problems.arms import GAUSSIAN, draw_reward
 from corebandit.problems.linear import random_direction
-from corebandit.recipe import Problem
-from corebandit.state import FloatArray
-from corebandit.stream import Stream
-from corebandit.validate import check_choice, check_count, check_number
+from corebandit.randomness.stream import Stream
 
 FUNCTIONS = ("square", "quadratic", "cosine")
 

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from corebandit.compiled import allocating_nothing
-from corebandit.state import FloatArray, IntArray
-from corebandit.stream import Stream
+from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.randomness.stream import Stream
 
 
 @allocating_nothing

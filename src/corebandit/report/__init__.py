@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from corebandit.report.power_laws import scaling
     from corebandit.report.ratios import ratio_maps
     from corebandit.report.sections import Drawing
-    from corebandit.report.sweeps import heat_map, heat_map_panels, sweep_figures, sweep_lines, sweep_panels
+    from corebandit.report.sweep_drawings import heat_map, heat_map_panels, sweep_figures, sweep_lines, sweep_panels
 
 __all__ = [
     "Drawing",
@@ -44,7 +44,7 @@ _HOMES = {
     "power_laws": ("scaling",),
     "ratios": ("ratio_maps",),
     "sections": ("Drawing",),
-    "sweeps": ("heat_map", "heat_map_panels", "sweep_figures", "sweep_lines", "sweep_panels"),
+    "sweep_drawings": ("heat_map", "heat_map_panels", "sweep_figures", "sweep_lines", "sweep_panels"),
 }
 
 

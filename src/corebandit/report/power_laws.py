@@ -19,7 +19,7 @@ from corebandit.report.panels import (
     wrapped,
 )
 from corebandit.report.style import MUTED, PAPER, LineStyle, drawing
-from corebandit.report.sweeps import REGRET, series_styles
+from corebandit.report.sweep_drawings import REGRET, series_styles
 
 if TYPE_CHECKING:
     from polars import DataFrame

@@ -12,8 +12,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from corebandit.report.panels import minus, panel_grid, set_title, split_panels
 from corebandit.report.style import PAPER, drawing
+from corebandit.report.sweep_drawings import DARK, text_colour
 from corebandit.report.sweep_tables import setting_number
-from corebandit.report.sweeps import DARK, text_colour
 
 if TYPE_CHECKING:
     from polars import DataFrame

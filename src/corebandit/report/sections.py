@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
-from corebandit.report import figures, sweeps as sweep_figures, tables
+from corebandit.report import figures, sweep_drawings, tables
 from corebandit.report.panels import Styles
 from corebandit.report.style import policy_styles
 from corebandit.report.sweep_tables import SweepTable, sweep_tables
@@ -170,14 +170,14 @@ def _with_curves(section: FigureSection, summary: "DataFrame", curves: "DataFram
 
 
 def _with_sweeps(section: FigureSection, others: "DataFrame", sweeps: "DataFrame") -> FigureSection:
-    lines, maps = sweep_figures.one_parameter(sweeps), sweep_figures.two_parameters(sweeps)
-    styles = sweep_figures.series_styles(lines)
+    lines, maps = sweep_drawings.one_parameter(sweeps), sweep_drawings.two_parameters(sweeps)
+    styles = sweep_drawings.series_styles(lines)
     return replace(
         section,
         size=f"{tables.run_size(sweeps['runs'], sweeps['horizon'])} each",
         styles=styles,
         swatches=_swatches(styles),
-        lines=_panels(lines, sweep_figures.sweep_panels, styles, section.anchor),
+        lines=_panels(lines, sweep_drawings.sweep_panels, styles, section.anchor),
         maps=_maps(maps, section.anchor),
         sweeps=sweep_tables(sweeps),
         results=tables.results(others),
@@ -198,9 +198,9 @@ def _illustration(figure: "Figure", name: str, title: str, caption: str = "") ->
 
 
 def _maps(sweeps: "DataFrame", anchor: str) -> list[Illustration]:
-    drawn = [] if sweeps.is_empty() else sweep_figures.heat_map_panels(sweeps)
+    drawn = [] if sweeps.is_empty() else sweep_drawings.heat_map_panels(sweeps)
     return [
-        _illustration(figure, anchor, f"{figure.axes[0].get_title(loc='left')}: {sweep_figures.REGRET}")
+        _illustration(figure, anchor, f"{figure.axes[0].get_title(loc='left')}: {sweep_drawings.REGRET}")
         for figure in drawn
     ]
 

@@ -11,14 +11,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from corebandit.compiled import kernel
-from corebandit.moments import N_MOMENTS, include
+from corebandit.compiled.bridge import kernel
+from corebandit.contracts.recipe import FeaturePolicy
+from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.validate import check_choice, check_count, check_flag, check_number
+from corebandit.parts.moments import N_MOMENTS, include
 from corebandit.policies.neural.network import DEVICES, OPTIMISERS, Network, n_weights, new_network, pytorch
-from corebandit.recipe import FeaturePolicy
-from corebandit.state import FloatArray, IntArray
-from corebandit.stream import Stream
-from corebandit.validate import check_choice, check_count, check_flag, check_number
-from corebandit.words import Words, uniform
+from corebandit.randomness.bits import Words, uniform
+from corebandit.randomness.stream import Stream
 
 
 @kernel

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from corebandit.state import FloatArray
-from corebandit.validate import how_to_install
+from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import how_to_install
 
 DEVICES = ("cpu", "auto")
 OPTIMISERS = ("adam", "sgd")

@@ -20,10 +20,10 @@ for each feature, which LinCORe needs for an estimate to exist and a network doe
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from corebandit.contracts.state import FloatArray
 from corebandit.policies.neural.learner import Learner, new_learner
 from corebandit.policies.neural.noise import Noise, NoisePolicy
-from corebandit.state import FloatArray
-from corebandit.stream import Stream
+from corebandit.randomness.stream import Stream
 
 
 class NeuralCOReState(NamedTuple):

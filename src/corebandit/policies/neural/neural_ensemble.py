@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import check_count
 from corebandit.policies.neural.learner import Learner, new_learner
 from corebandit.policies.neural.noise import Noise, NoisePolicy
-from corebandit.state import FloatArray
-from corebandit.stream import Stream
-from corebandit.validate import check_count
+from corebandit.randomness.stream import Stream
 
 
 class NeuralEnsembleState(NamedTuple):

@@ -9,9 +9,9 @@ does, and the same parameters bring theirs back.
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from corebandit.contracts.state import FloatArray
 from corebandit.policies.neural.widths import WidthPolicy, Widths
-from corebandit.state import FloatArray
-from corebandit.stream import Stream
+from corebandit.randomness.stream import Stream
 
 
 class NeuralTSState(NamedTuple):

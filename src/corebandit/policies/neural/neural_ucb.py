@@ -18,9 +18,9 @@ Theirs, but for observations being drawn with replacement, is
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from corebandit.contracts.state import FloatArray
 from corebandit.policies.neural.widths import WidthPolicy, Widths
-from corebandit.state import FloatArray
-from corebandit.stream import Stream
+from corebandit.randomness.stream import Stream
 
 
 class NeuralUCBState(NamedTuple):

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.compiled import kernel
+from corebandit.compiled.bridge import kernel
+from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import check_number
+from corebandit.parts.pool import Pool, new_pool
+from corebandit.parts.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
 from corebandit.policies.neural.learner import NeuralPolicy
-from corebandit.pool import Pool, new_pool
-from corebandit.state import FloatArray
-from corebandit.stream import Stream
-from corebandit.validate import check_number
-from corebandit.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
+from corebandit.randomness.stream import Stream
 
 
 @kernel

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import check_number
 from corebandit.policies.neural.learner import Learner, NeuralPolicy, new_learner
-from corebandit.state import FloatArray
-from corebandit.stream import Stream
-from corebandit.validate import check_number
+from corebandit.randomness.stream import Stream
 
 
 class Widths(NamedTuple):

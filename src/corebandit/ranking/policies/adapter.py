@@ -12,21 +12,21 @@ the same rankings: which of the items displayed least share a round is drawn at 
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from corebandit.choose import best_items
-from corebandit.compiled import allocating_nothing
-from corebandit.policies import CORe, arm_policies
-from corebandit.ranking.feedback import OBSERVES, n_examined
-from corebandit.recipe import UNIT_INTERVAL, Policy, RankingPolicy
-from corebandit.state import FloatArray, IntArray
-from corebandit.stream import Stream
-from corebandit.validate import check_choice, unknown
-from corebandit.warm_up import known_log, rounds_per_log
+from corebandit.catalogue import arm_policy_from
+from corebandit.clicks.feedback import OBSERVES, n_examined
+from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.recipe import UNIT_INTERVAL, Policy, RankingPolicy
+from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.validate import check_choice
+from corebandit.parts.choose import best_items
+from corebandit.parts.warm_up import known_log, rounds_per_log
+from corebandit.policies.arms.core import CORe
+from corebandit.randomness.stream import Stream
 
 WARM_UPS = ("observed", "displayed")
 DEFAULT = CORe()
@@ -136,15 +136,8 @@ class Ranked(RankingPolicy):
 
 def arm_policy(policy: Any) -> Policy:
     """Return a policy for arms that can learn from clicks, given itself, or by name or description."""
-    description = {"name": policy} if isinstance(policy, str) else policy
-    if isinstance(description, Mapping) and "name" in description:
-        known = arm_policies()
-        if description["name"] not in known:
-            raise unknown("policy", str(description["name"]), known)
-        policy = known[description["name"]](**{key: value for key, value in description.items() if key != "name"})
-    if not isinstance(policy, Policy):
-        raise ValueError(f"policy must be a policy for arms such as CORe(), not {policy!r}")
-    (low, high), (no_click, click) = policy.reward_range, UNIT_INTERVAL
+    found = arm_policy_from(policy)
+    (low, high), (no_click, click) = found.reward_range, UNIT_INTERVAL
     if low > no_click or high < click:
-        raise ValueError(f"policy must take clicks, 0 or 1, but {policy.label} takes rewards in [{low:g}, {high:g}]")
-    return policy
+        raise ValueError(f"policy must take clicks, 0 or 1, but {found.label} takes rewards in [{low:g}, {high:g}]")
+    return found

@@ -22,12 +22,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.choose import best_items
-from corebandit.compiled import allocating_nothing
-from corebandit.policies.klucb import bernoulli_upper_bound
-from corebandit.recipe import RankingPolicy
-from corebandit.state import FloatArray, IntArray
-from corebandit.stream import Stream
+from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.recipe import RankingPolicy
+from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.parts.choose import best_items
+from corebandit.policies.arms.klucb import bernoulli_upper_bound
+from corebandit.randomness.stream import Stream
 
 DROPPED = -1
 

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.choose import best_items
-from corebandit.compiled import allocating_nothing
-from corebandit.ranking.feedback import count_examined
-from corebandit.recipe import RankingPolicy
-from corebandit.state import FloatArray, IntArray
-from corebandit.stream import Stream
+from corebandit.clicks.feedback import count_examined
+from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.recipe import RankingPolicy
+from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.parts.choose import best_items
+from corebandit.randomness.stream import Stream
 
 
 @allocating_nothing

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from corebandit.choose import best_items
-from corebandit.compiled import inlined
-from corebandit.policies import UCB1
+from corebandit.compiled.bridge import inlined
+from corebandit.contracts.recipe import Policy, RankingPolicy
+from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.parts.choose import best_items
+from corebandit.policies.arms.ucb1 import UCB1
+from corebandit.randomness.stream import Stream
 from corebandit.ranking.policies.adapter import arm_policy
-from corebandit.recipe import Policy, RankingPolicy
-from corebandit.state import FloatArray, IntArray
-from corebandit.stream import Stream
 
 DEFAULT = UCB1()
 

@@ -20,12 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.choose import best_items
-from corebandit.compiled import allocating_nothing
-from corebandit.recipe import RankingPolicy
-from corebandit.state import FloatArray, IntArray
-from corebandit.stream import Stream
-from corebandit.warm_up import known_log
+from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.recipe import RankingPolicy
+from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.parts.choose import best_items
+from corebandit.parts.warm_up import known_log
+from corebandit.randomness.stream import Stream
 
 LOG_C = math.log(4.0 * math.sqrt(2.0 / math.pi) / math.erf(math.sqrt(2.0)))
 

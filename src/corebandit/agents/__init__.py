@@ -1,0 +1,1 @@
+"""One decision at a time."""

@@ -1,0 +1,66 @@
+"""Where an agent's rankings are made: a ranking policy's state, its random numbers, and room that grows with both."""
+
+from typing import Any
+
+import numpy as np
+
+from corebandit.agents.desk import Desk
+from corebandit.agents.options import Named
+from corebandit.compiled.bridge import EntryPoint
+from corebandit.contracts.recipe import RankingPolicy
+from corebandit.contracts.state import IntArray
+from corebandit.randomness.stream import Stream
+
+
+@EntryPoint
+def select_ranking(state: Any, rng: Stream, ranking: IntArray, offered: IntArray, shown: IntArray) -> None:
+    """Rank the items and fill `shown` with the first that are on offer, `offered`, ascending."""
+    state.rank(rng, ranking)
+    n_shown = 0
+    for item in ranking:
+        place = np.searchsorted(offered, item)
+        if n_shown < shown.size and place < offered.size and offered[place] == item:
+            shown[n_shown] = item
+            n_shown += 1
+
+
+@EntryPoint
+def learn_clicks(state: Any, rng: Stream, ranking: IntArray, clicks: IntArray) -> None:
+    """Learn from the clicks on a ranking."""
+    state.learn(ranking, clicks, rng)
+
+
+class RankingDesk(Desk):
+    """Rankings of named items; an observation is a position that was shown."""
+
+    def __init__(self, policy: RankingPolicy, options: Named, n_positions: int, horizon: int | None, seed: int) -> None:
+        super().__init__(len(options.names), horizon, seed)
+        self.policy, self.options, self.n_positions = policy, options, n_positions
+        self.capacity = max(self.capacity, n_positions)
+        self.set_state(self.fresh_state(self.n_arms, self.capacity), self.n_arms, self.capacity)
+
+    def compile(self, state: Any, n_arms: int, rng: Stream) -> None:
+        """Compile for states such as this one of `n_arms` items, which is used up."""
+        ranking = np.arange(self.n_positions)
+        self._select = self.function(select_ranking, state, rng, ranking, np.arange(n_arms), ranking.copy())
+        self._learn = self.function(learn_clicks, state, rng, ranking, np.zeros_like(ranking))
+
+    def fresh_state(self, n_arms: int, capacity: int) -> Any:
+        """Return a state that has seen nothing."""
+        return self.policy.start(n_arms, self.n_positions, self.horizon, capacity)
+
+    def choose(self) -> IntArray:
+        """Return the items to show, best first."""
+        offered = self.options.offered(None)  # never fewer than positions
+        # However many of them are off offer, enough of this ranking are not.
+        ranking = np.zeros(self.n_positions + self.n_arms - offered.size, np.int64)
+        shown = np.zeros(self.n_positions, np.int64)
+        self._select(self.state, self.rng, ranking, offered, shown)
+        return shown
+
+    def learn(self, shown: IntArray, clicks: IntArray) -> None:
+        """Learn from the clicks on a ranking."""
+        while self.n_observations + self.n_positions > self.capacity:
+            self.make_room(self.n_arms, 2 * self.capacity)
+        self._learn(self.state, self.rng, shown, clicks)
+        self.n_observations += self.n_positions

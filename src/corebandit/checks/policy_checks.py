@@ -1,0 +1,206 @@
+"""What every policy must keep to, whether it chooses among arms, or by features, or ranks."""
+
+import inspect
+import math
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from corebandit.checks.feature_checks import FEATURE_CHECKS
+from corebandit.checks.game_checks import N_ARMS, N_ROUNDS, ArmGame, FeatureGame, Game, fair_reward
+from corebandit.checks.ranking_checks import RANKING_CHECKS, RankingGame
+from corebandit.checks.sentences import SEED, CheckFailed, require, require_json
+from corebandit.compiled.bridge import machine_type
+from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy, RankingPolicy
+from corebandit.contracts.state import arrays_of
+from corebandit.parts.choose import best_arm
+from corebandit.randomness.stream import Stream, stream
+
+N_INTERPRETED = 120
+
+AnyGame = ArmGame | FeatureGame | RankingGame
+
+
+def check_policy(policy: AnyPolicy, horizon: int | None = N_ROUNDS) -> None:
+    """Check that a policy keeps the contract; raise `CheckFailed` with a sentence if it does not.
+
+    >>> from corebandit.policies import CORe
+    >>> check_policy(CORe())
+    """
+    if isinstance(policy, RankingPolicy):
+        check_ranking_policy(policy, horizon)
+        return
+    if not isinstance(policy, Policy | FeaturePolicy):
+        raise CheckFailed(f"{policy!r}: a policy must be a frozen dataclass that derives from Policy or FeaturePolicy")
+    check_recipe(policy)
+    games: list[Game]
+    if isinstance(policy, FeaturePolicy):
+        games = [FeatureGame(policy, horizon, is_contextual) for is_contextual in (True, False)]
+    else:
+        games = [ArmGame(policy, horizon)]
+    game = games[0]
+    check_state(game)
+    for each in games:
+        check_interpreted(each)
+        check_compiled(each)
+        check_agent(each)
+        check_saving(each)
+    if isinstance(game, FeatureGame):
+        for check in FEATURE_CHECKS:
+            check(game)
+    else:
+        check_arms_are_alike(game)
+    check_added_arm(game)
+    check_refusals(game)
+
+
+def check_ranking_policy(policy: RankingPolicy, horizon: int | None = N_ROUNDS) -> None:
+    """Check that a ranking policy keeps the contract; raise `CheckFailed` with a sentence if it does not.
+
+    >>> from corebandit.ranking.policies import TopRank
+    >>> check_ranking_policy(TopRank())
+    """
+    if not isinstance(policy, RankingPolicy):
+        raise CheckFailed(f"{policy!r}: a ranking policy must be a frozen dataclass that derives from RankingPolicy")
+    check_recipe(policy)
+    game = RankingGame(policy, horizon)
+    for check in (check_state, check_interpreted, check_compiled, check_agent, check_saving, *RANKING_CHECKS):
+        check(game)
+
+
+def check_recipe(policy: AnyPolicy) -> None:
+    """Check that the policy can be rebuilt from its description, and so can a policy that is one of its parameters.
+
+    One that says it cannot be rebuilt must still be told from others by its description.
+    """
+    again = require_json(policy, policy.name, "parameters")
+    if not policy.can_be_rebuilt:
+        require(policy.is_described_by(again), policy.name, f"its description {again} does not fit it")
+        require(policy.changed() == policy, policy.name, "a copy of it is another")
+        return
+    parameters = {key: value for key, value in again.items() if key != "name"}
+    for key in parameters:
+        if isinstance(inner := getattr(policy, key), AnyPolicy):
+            check_recipe(inner)
+            parameters[key] = inner
+    rebuilt = type(policy)(**parameters)
+    require(rebuilt == policy, policy.name, f"rebuilt from its description {again} it is another: {rebuilt}")
+
+
+def check_state(game: AnyGame) -> None:
+    """Check that a state is a named tuple, all its own, with the two methods."""
+    name, state, other = game.policy.name, game.state(N_ROUNDS), game.state(N_ROUNDS)
+    require(isinstance(state, tuple) and hasattr(state, "_fields"), name, "start must return a NamedTuple")
+    for method, arguments in game.METHODS.items():
+        function = getattr(type(state), method, None)
+        require(callable(function), name, f"its state has no method {method}({', '.join(arguments)})")
+        found = list(inspect.signature(function).parameters)[1:] if function else []
+        wanted = f"{method} must take ({', '.join(arguments)}), not ({', '.join(found)})"
+        require(len(found) == len(arguments), name, wanted)
+    shared = any(np.shares_memory(a, b) for a in arrays_of(state) for b in arrays_of(other))
+    require(not shared, name, "two states share an array; start must make new ones")
+    contiguous = all(array.flags.c_contiguous for array in arrays_of(state))
+    require(contiguous, name, "an array of its state is a view with gaps, or of another order; make it with np.zeros")
+    if not game.policy.runs_compiled:
+        return
+    kinds = "a state must have fields of the same types at all sizes: float(...) keeps a number from being an int"
+    require(machine_type(game.smallest_state()) == machine_type(state), name, kinds)
+
+
+def check_interpreted(game: AnyGame) -> None:
+    """Check that plain Python and compiled code choose the same."""
+    same = np.allclose(game.play_interpreted(N_INTERPRETED), game.play_compiled(N_INTERPRETED), atol=1e-9)
+    require(same, game.policy.name, "compiled and as plain Python it chooses differently")
+
+
+def check_compiled(game: AnyGame) -> None:
+    """Check that the same seed gives the same choices."""
+    same = np.array_equal(game.play_compiled(N_ROUNDS), game.play_compiled(N_ROUNDS))
+    require(same, game.policy.name, "with the same seed it chooses differently")
+
+
+def check_agent(game: AnyGame) -> None:
+    """Check that one decision at a time, with buffers that grow, gives the choices of a simulation."""
+    agent: Any = game.agent()
+    same = np.allclose(game.play_agent(agent, N_ROUNDS), game.play_compiled(N_ROUNDS), atol=1e-9)
+    require(same, game.policy.name, "one decision at a time it chooses otherwise than in a simulation")
+
+
+def check_saving(game: AnyGame) -> None:
+    """Check that an agent saved in the middle, with decisions waiting, continues bit for bit."""
+    agent: Any = game.agent()
+    game.play_agent(agent, N_ROUNDS // 2)
+    waiting = [game.ask(agent, seed) for seed in range(3)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "agent.json"
+        agent.save(path)
+        twin = game.load(path)
+    kept, loaded = (_continued(game, each, waiting) for each in (agent, twin))
+    require(np.array_equal(kept, loaded), game.policy.name, "saved and loaded again it chooses differently")
+
+
+def _continued(game: Any, agent: Any, waiting: list[Any]) -> Any:
+    for decision in waiting:
+        game.answer(agent, decision)
+    return game.play_agent(agent, N_ROUNDS // 2)
+
+
+def check_arms_are_alike(game: ArmGame) -> None:
+    """Check that an arm's index does not matter: shuffle the arms, and the choices are shuffled with them."""
+    order = np.array([2, 0, 3, 1])
+    n_draws = 1000
+    frequencies = []
+    for names in (np.arange(N_ARMS), order):
+        state, paying = game.state(N_ROUNDS), game.rewards.copy()
+        learning, rng = stream(SEED, "learning"), stream(SEED, "choosing", str(names))
+        for index in range(N_ROUNDS // 2):
+            arm = index % N_ARMS if index < 8 * N_ARMS else index % 2
+            state.update(int(names[arm]), game.problem.pull(arm, Stream(paying[arm])), learning)
+        counts = np.zeros(N_ARMS)
+        scores = np.zeros(N_ARMS)
+        for _ in range(n_draws):
+            state.score(rng, scores)
+            counts[best_arm(scores, np.arange(N_ARMS), rng)] += 1
+        frequencies.append(counts[names] / n_draws)
+    gap = float(np.abs(frequencies[0] - frequencies[1]).max())
+    sentence = f"its choices depend on the order of the arms: frequencies differ by {gap:.2f}"
+    require(gap < 0.15, game.policy.name, sentence)
+
+
+def check_added_arm(game: Game) -> None:
+    """Check that an arm added later is tried, and that nothing learnt is lost."""
+    name, agent = game.policy.name, game.agent()
+    game.play_agent(agent, 100)
+    before = [array.copy() for array in arrays_of(agent._desk.state)]
+    agent.add_arm("late")
+    for old, new in zip(before, arrays_of(agent._desk.state), strict=True):
+        kept = new[tuple(slice(length) for length in old.shape)]
+        require(np.array_equal(kept, old), name, "adding an arm changed what was learnt")
+    tried = False
+    for seed in range(N_ROUNDS):
+        decision = game.ask(agent, seed)
+        tried = tried or decision.arm == "late"
+        agent.tell(decision, fair_reward(game.policy))
+    require(tried, name, f"an arm added later was not tried once in {N_ROUNDS} rounds")
+
+
+def check_refusals(game: Game) -> None:
+    """Check that bad rewards are refused and leave no trace."""
+    name, agent = game.policy.name, game.agent()
+    low, high = game.policy.reward_range
+    bad: list[Any] = [math.nan, math.inf, "1.0", None]
+    bad += [bound + step for bound, step in ((low, -1.0), (high, 1.0)) if math.isfinite(bound)]
+    decision = game.ask(agent, 0)
+    before = [array.copy() for array in arrays_of(agent._desk.state)]
+    for reward in bad:
+        for learn in (partial(agent.tell, decision), partial(game.observe, agent)):
+            try:
+                learn(reward)
+            except ValueError:
+                unchanged = all(map(np.array_equal, before, arrays_of(agent._desk.state)))
+                require(unchanged, name, f"the refused reward {reward!r} changed its state")
+            else:
+                raise CheckFailed(f"{name}: the reward {reward!r} was accepted")

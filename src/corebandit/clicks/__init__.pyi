@@ -1,0 +1,29 @@
+"""The names of click models, logs and fitting, and where they live."""
+
+from corebandit.clicks.fitting import Fitted as Fitted
+from corebandit.clicks.fitting import FittedModel as FittedModel
+from corebandit.clicks.fitting import fit as fit
+from corebandit.clicks.click_log import ClickLog as ClickLog
+from corebandit.clicks.click_log import Dropped as Dropped
+from corebandit.clicks.click_log import Sessions as Sessions
+from corebandit.clicks.models.ccm import CCM as CCM
+from corebandit.clicks.models import CLICK_MODELS as CLICK_MODELS
+from corebandit.clicks.models.cascade import CM as CM
+from corebandit.clicks.models.dbn import DBN as DBN
+from corebandit.clicks.models.dcm import DCM as DCM
+from corebandit.clicks.models.pbm import PBM as PBM
+from corebandit.clicks.models.sdbn import SDBN as SDBN
+from corebandit.clicks.models.ubm import UBM as UBM
+from corebandit.clicks.models.model import ClickModel as ClickModel
+from corebandit.clicks.quality import Quality as Quality
+from corebandit.clicks.readers.pages import FileLog as FileLog
+from corebandit.clicks.readers.read_log import read_log as read_log
+from corebandit.clicks.readers.summary import LogSummary as LogSummary
+from corebandit.clicks.readers.summary import most_shown_pages as most_shown_pages
+from corebandit.clicks.readers.summary import summarise as summarise
+from corebandit.clicks.readers.writing import write_log as write_log
+from corebandit.clicks.readers.writing import write_simulated_log as write_simulated_log
+from corebandit.clicks.simulation import simulate as simulate
+from corebandit.clicks.stored_models import read_documents as read_documents
+from corebandit.clicks.stored_models import read_models as read_models
+from corebandit.clicks.stored_models import write_models as write_models

@@ -1,0 +1,1 @@
+"""Click logs from files of several formats, and to files."""

@@ -1,0 +1,118 @@
+"""Read click logs from files, and write them.
+
+Four formats: `yandex`, the log of the Relevance Prediction Challenge; `wscd`, records between semicolons; `csv` and
+`parquet`, long tables. Text may be compressed with gzip. Queries and documents are text in all of them.
+"""
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import IO
+
+import polars as pl
+
+from corebandit.clicks.readers.pages import EMPTY, FileLog, PageCollector
+from corebandit.clicks.readers.separated import read_header
+from corebandit.clicks.readers.tables import COLUMNS, read_csv, read_parquet
+from corebandit.clicks.readers.texts import read_wscd, read_yandex
+from corebandit.contracts.validate import check_choice
+
+TEXTS: dict[str, Callable[[IO[str], PageCollector], None]] = {
+    "yandex": read_yandex,
+    "wscd": read_wscd,
+    "csv": read_csv,
+}
+FORMATS = (*TEXTS, "parquet")
+PEEK = 100_000  # characters that tell a format
+
+
+def read_log(path: str | PathLike[str], format: str | None = None) -> FileLog:
+    """Read a click log of any size.
+
+    The file is read once; sessions then lie as integers in a temporary file (`TMPDIR` says where), so memory holds one
+    batch and the names of the different (query, document) pairs. Lines that cannot be read are counted in `bad_lines`,
+    with number and reason of the first few; if most are bad, the file is no click log. All pages must have the same
+    length: only those with the most common number of documents are kept. Other sessions are counted in `dropped`, by
+    reason, as are those that show a document twice, those whose rows do not stand together, and those that lack a row
+    because it could not be read. A document clicked several times is clicked; clicks on documents that are not on the
+    page are counted in `ignored_clicks`.
+
+    Parameters
+    ----------
+    path
+        The file.
+    format
+        `yandex`, `wscd`, `csv` or `parquet`; told from the file if not given.
+    """
+    path = Path(path)
+    if format is not None:
+        check_choice("format", format, FORMATS)
+    if not path.is_file():
+        raise ValueError(f"{path} must be a click log, and {'is a folder' if path.is_dir() else 'does not exist'}")
+    collector = PageCollector()
+    with _faults_as_sentences(path):
+        if format is None:
+            format = _guess(path)
+        if format == "parquet":
+            read_parquet(path, collector)
+        else:
+            with _text(path) as file:
+                TEXTS[format](file, collector)
+        return collector.log()
+
+
+def _guess(path: Path) -> str:
+    """Tell the format of a file by its name, or else by what it starts with."""
+    with path.open("rb") as binary:
+        if binary.read(4) == b"PAR1":
+            return "parquet"
+    if path.suffix == ".parquet":
+        raise ValueError(f"it is not a Parquet file; if it is of another format, say which: {', '.join(TEXTS)}")
+    if path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
+        return "csv"
+    with _text(path) as file:
+        beginning = file.read(PEEK)
+    header = read_header(io.StringIO(beginning))
+    if header is None:
+        raise ValueError(EMPTY)
+    if set(COLUMNS) <= set(header.names):
+        return "csv"
+    for line in beginning.splitlines():
+        fields = line.split("\t")
+        if len(fields) > 3 and fields[2] in ("Q", "C"):
+            return "yandex"
+    if any("\t" in record and ":" in record for record in beginning.split(";")):
+        return "wscd"
+    raise ValueError(f"its format cannot be told; give one of {', '.join(FORMATS)}")
+
+
+@contextmanager
+def _text(path: Path) -> Iterator[IO[str]]:
+    """Open a text, compressed or not; bytes that are no text stay apart as escapes."""
+    with path.open("rb") as binary:
+        is_compressed = binary.read(2) == b"\x1f\x8b"
+        binary.seek(0)
+        unpacked = gzip.GzipFile(fileobj=binary) if is_compressed else binary
+        start = unpacked.read(PEEK)
+        unpacked.seek(0)
+        if b"\0" in start:
+            raise ValueError("it is no text, nor Parquet")
+        # A byte order mark would hide the first column's name.
+        yield io.TextIOWrapper(unpacked, encoding="utf-8-sig", errors="backslashreplace", newline="\n")
+
+
+@contextmanager
+def _faults_as_sentences(path: Path) -> Iterator[None]:
+    """Raise a ValueError that names the file for whatever is wrong with it."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path} is a damaged gzip file: {error}") from None
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(f"{path} cannot be read as a table: {str(error).partition(chr(10))[0]}") from None
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be read as a click log: {error}") from None

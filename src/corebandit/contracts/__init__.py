@@ -1,0 +1,1 @@
+"""What everything agrees on: recipes, states, arguments and errors, features, files."""

@@ -1,0 +1,200 @@
+"""Recipes: frozen parameters with a name, what experiments, files, saved agents and legends speak of.
+
+A recipe is a frozen dataclass that validates in its constructor and does nothing else. `Policy`, `FeaturePolicy`,
+`RankingPolicy` and `Problem` add the one method that starts the work.
+"""
+
+import hashlib
+import json
+import math
+from dataclasses import MISSING, Field, dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+REAL_LINE = (-math.inf, math.inf)
+UNIT_INTERVAL = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Parameters with a name."""
+
+    name: ClassVar[str]
+    can_be_rebuilt: ClassVar[bool] = True  # whether its description is enough to make it again
+
+    def __init_subclass__(cls) -> None:
+        """Name the recipe after its class, unless it says otherwise."""
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
+
+    def describe(self) -> dict[str, Any]:
+        """Return the name and all parameters, ready for JSON."""
+        return {"name": self.name, **{field.name: _plain(self._value(field)) for field in fields(self)}}
+
+    def _value(self, field: Field[Any]) -> Any:
+        value = getattr(self, field.name)
+        return float(value) if field.type is float and isinstance(value, int) else value  # sigma=1 is sigma=1.0
+
+    def changed(self, **parameters: Any) -> Self:
+        """Return the same recipe with other parameters."""
+        return replace(self, **parameters)
+
+    @property
+    def label(self) -> str:
+        """Return the name with the parameters that are not at their defaults."""
+        changed = [
+            f"{field.name}={_spelled(self._value(field))}"
+            for field in fields(self)
+            if field.default is MISSING or getattr(self, field.name) != field.default
+        ]
+        return f"{self.name}({', '.join(changed)})" if changed else self.name
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Recipe):
+        return value.describe()
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, Recipe):
+        return value.label
+    if isinstance(value, tuple | list):
+        return "[" + ", ".join(_spelled(item) for item in value) + "]"
+    return repr(_plain(value))
+
+
+def digest(content: Any) -> str:
+    """Return a short name for JSON-like content."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class AnyPolicy(Recipe):
+    """A way to choose, whatever it looks at: what experiments and agents take.
+
+    A policy whose states call what cannot be compiled, such as a model of another library, says `runs_compiled =
+    False`: the same loops then run in plain Python. Such a state may hold that model in a field; what is learnt stays
+    in arrays, which is all that grows, is saved and is loaded.
+    """
+
+    runs_compiled: ClassVar[bool] = True
+
+    def start_on(self, problem: Any, horizon: int | None, capacity: int) -> Any:
+        """Return a state that has seen nothing, for an instance of a problem."""
+        raise NotImplementedError
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """Return the smallest and the largest reward the policy is made for."""
+        return REAL_LINE
+
+    def is_described_by(self, description: Any) -> bool:
+        """Tell whether a description, as it comes back from JSON, is of this policy."""
+        return bool(self.describe() == description)
+
+    def outside_code(self) -> frozenset[Any]:
+        """Return classes and functions that come in as parameters: what they do decides the numbers too."""
+        return frozenset()
+
+    def outside_versions(self) -> dict[str, str]:
+        """Return the versions of libraries that decide the numbers but are no part of what the policy is."""
+        return {}
+
+    def complaint(self, state: Any) -> str:
+        """Return what went wrong while `state` played, in a sentence, or nothing."""
+        return ""
+
+
+@dataclass(frozen=True)
+class Policy(AnyPolicy):
+    """A way to choose among arms; `start` makes the state that learns.
+
+    `start(n_arms, horizon, capacity)` returns a `NamedTuple` with the methods `score(rng, scores)`, which fills
+    `scores` `(n_arms,)`, and `update(arm, reward, rng)`. `horizon` is the number of rounds, or None if nobody knows;
+    `capacity` is the number of observations the state needs room for.
+    """
+
+    def start(self, n_arms: int, horizon: int | None, capacity: int) -> Any:
+        """Return a state that has seen nothing."""
+        raise NotImplementedError(f"{self.name} has no start(n_arms, horizon, capacity)")
+
+    def start_on(self, problem: Any, horizon: int | None, capacity: int) -> Any:
+        """Return a state that has seen nothing, for an instance of a problem."""
+        return self.start(problem.n_arms, horizon, capacity)
+
+
+@dataclass(frozen=True)
+class FeaturePolicy(AnyPolicy):
+    """A way to choose among rows of features; `start` makes the state that learns.
+
+    `start(n_arms, n_features, horizon, capacity)` returns a `NamedTuple` with the methods `score(features, rng,
+    scores)`, which fills one score for each row of `features` `(rows, n_features)`, and `update(arm, x, reward, rng)`,
+    where `x` `(n_features,)` is the row that was chosen and `arm` says which it was. Rows, and how many there are, may
+    change in every round; `n_arms` is the most there are.
+    """
+
+    def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> Any:
+        """Return a state that has seen nothing."""
+        raise NotImplementedError(f"{self.name} has no start(n_arms, n_features, horizon, capacity)")
+
+    def start_on(self, problem: Any, horizon: int | None, capacity: int) -> Any:
+        """Return a state that has seen nothing, for an instance of a problem."""
+        return self.start(problem.n_arms, problem.n_features, horizon, capacity)
+
+
+@dataclass(frozen=True)
+class RankingPolicy(AnyPolicy):
+    """A way to rank items for users who click; `start` makes the state that learns.
+
+    `start(n_items, n_positions, horizon, capacity)` returns a `NamedTuple` with the methods `rank(rng, ranking)`, which
+    fills `ranking` with different items, best first, and `learn(ranking, clicks, rng)`, where `ranking`
+    `(n_positions,)` is what was shown and `clicks` `(n_positions,)` holds 1 for each item that was clicked, else 0.
+    `ranking` in `rank` is `(n_positions,)` too, or longer, up to `(n_items,)`, if some items are off offer and will be
+    left out. `horizon` counts rounds, `capacity` observations: `n_positions` for each round.
+    """
+
+    items_may_change: ClassVar[bool] = True  # whether items can be added and retired while it learns
+
+    def start(self, n_items: int, n_positions: int, horizon: int | None, capacity: int) -> Any:
+        """Return a state that has seen nothing."""
+        raise NotImplementedError(f"{self.name} has no start(n_items, n_positions, horizon, capacity)")
+
+    def start_on(self, problem: Any, horizon: int | None, capacity: int) -> Any:
+        """Return a state that has seen nothing, for an instance of a problem."""
+        return self.start(problem.n_items, problem.n_positions, horizon, capacity)
+
+
+@dataclass(frozen=True)
+class Problem(Recipe):
+    """Something that pays rewards; `draw` makes one instance of it.
+
+    `draw(rng)` returns a `NamedTuple` with the methods `pull(arm, rng)`, `mean(arm)` and `best_mean()` and the property
+    `n_arms`. One that offers features has the properties `n_arms` and `n_features` and the methods `offer(round, rng,
+    features)`, which fills `features` `(n_arms, n_features)` for the coming round and returns whether they are new,
+    `pull(arm, x, rng)` and `mean(arm, x)`. One that shows rankings has the properties `n_items` and `n_positions` and
+    the methods `draw_user(rng, chance)`, which fills `chance` `(2, n_items)` for the coming round, `click(ranking,
+    chance, clicks)`, which fills `clicks` `(n_positions,)`, `value(ranking)` and `best_value()`.
+    """
+
+    def draw(self, rng: Any) -> Any:
+        """Return an instance, random if the problem is."""
+        raise NotImplementedError(f"{self.name} has no draw(rng)")
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """Return bounds that every reward keeps."""
+        return REAL_LINE
+
+
+def offers_features(instance: Any) -> bool:
+    """Tell whether an instance of a problem offers features to choose by."""
+    return hasattr(instance, "offer")
+
+
+def shows_rankings(instance: Any) -> bool:
+    """Tell whether an instance of a problem shows rankings to users who click."""
+    return hasattr(instance, "draw_user")

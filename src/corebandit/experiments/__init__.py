@@ -1,0 +1,1 @@
+"""Experiments: described, cut into chunks, run, kept and summed up."""

@@ -1,0 +1,71 @@
+"""Compile in further processes while experiments run, because numba compiles only one function at a time in each.
+
+They begin at the far end of what is to be compiled, the run itself at the near one, and each keeps on disk what the
+other will look for there. So nobody waits, and only what both are compiling when they meet is compiled twice.
+"""
+
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from corebandit.compiled.bridge import machine_type
+from corebandit.experiments.experiment import Experiment
+from corebandit.games.kinds import game_of_no_rounds
+from corebandit.randomness.stream import stream
+
+WORTH_A_PROCESS = 4  # kinds of games to compile; a process takes some 3 s to start, as much as one of them
+WORKER = (
+    sys.executable,
+    "-P",
+    "-m",
+    "corebandit.experiments.engines.compile_worker",
+)  # -P: do not import from the user's folder
+
+
+@contextlib.contextmanager
+def compiling_ahead(experiments: Sequence[Experiment], processes: int) -> Iterator[None]:
+    """Compile in at most so many further processes until the context is left."""
+    # Where Python is embedded there is none to start; frozen into one file, a program would start itself.
+    is_possible = processes > 0 and sys.executable and not getattr(sys, "frozen", False)
+    games = games_to_compile(experiments) if is_possible else []
+    processes = min(processes, len(games) // WORTH_A_PROCESS)
+    workers: list[subprocess.Popen[str]] = []
+    try:
+        with contextlib.suppress(OSError):  # no process to be had: then the run compiles alone
+            for first in range(processes):
+                workers.append(_worker(games[::-1][first::processes]))
+        yield
+    finally:
+        for worker in workers:
+            worker.kill()
+        for worker in workers:
+            worker.wait()
+
+
+def games_to_compile(experiments: Sequence[Experiment]) -> list[dict[str, Any]]:
+    """Describe one game of each kind, policy against problem, whose machine code could be on disk and is not."""
+    missing: dict[Any, dict[str, Any]] = {}
+    for experiment in experiments:
+        instance = experiment.problem.draw(stream(0))
+        for policy in experiment.policies.values():
+            if not policy.runs_compiled or not policy.can_be_rebuilt:
+                continue
+            entry, arguments = game_of_no_rounds(instance, policy, experiment.horizon)
+            kind = (entry, *map(machine_type, arguments))
+            if kind not in missing and entry.is_still_to_compile_for(*arguments):
+                problem = experiment.problem.describe()
+                missing[kind] = {"problem": problem, "policy": policy.describe(), "horizon": experiment.horizon}
+    return list(missing.values())
+
+
+def _worker(games: Sequence[dict[str, Any]]) -> "subprocess.Popen[str]":
+    """Start a process that compiles these games, silently: what it cannot compile, the run will, or will complain."""
+    quiet = subprocess.DEVNULL
+    worker = subprocess.Popen(WORKER, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, text=True)
+    assert worker.stdin is not None
+    with contextlib.suppress(OSError), worker.stdin as pipe:  # an OSError: it has ended at once
+        pipe.write(json.dumps(games))
+    return worker

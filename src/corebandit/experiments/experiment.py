@@ -1,0 +1,219 @@
+"""An experiment is data: one problem, the policies to compare on it, how long, how often, from which seed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from corebandit.contracts.recipe import (
+    AnyPolicy,
+    FeaturePolicy,
+    Policy,
+    Problem,
+    RankingPolicy,
+    digest,
+    offers_features,
+    shows_rankings,
+)
+from corebandit.contracts.state import IntArray
+from corebandit.contracts.validate import check_choice, check_count, range_in_words, shortened
+from corebandit.parts.warm_up import warn_if_endless
+from corebandit.problems.given import Given
+from corebandit.randomness.stream import stream
+
+REGRETS = ("expected", "realised")
+N_CHECKPOINTS = 100
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where a policy stands in a study of parameters: one of a series, at these values.
+
+    `name` is what tables call the place, if not by its value.
+    """
+
+    series: str
+    at: Mapping[str, float]
+    name: str = ""
+
+    def describe(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        return {"series": self.series, "at": dict(self.at), **({"name": self.name} if self.name else {})}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Policies compared on the same random problems with the same rewards.
+
+    Parameters
+    ----------
+    problem
+        A recipe such as `BernoulliBandit()`, drawn anew for each run, or an instance of a class of your own.
+    policies
+        Recipes, in a list or by the label to show them under.
+    horizon, runs, seed
+        Rounds in a run; runs of each policy; where all randomness starts.
+    regret
+        "expected": best mean minus mean of the chosen arm; "realised": best mean minus reward, noisier. The reward of
+        a ranking is the number of clicks.
+    name, title
+        What the experiment is called in results, and above its panel in a figure.
+    also_at
+        Rounds at which regret is recorded besides the 100 evenly spaced ones.
+    points
+        Where policies stand in a study of parameters, by label; `sweep` fills this in.
+
+    >>> from corebandit.policies import CORe, UCB1
+    >>> from corebandit.problems import BernoulliBandit
+    >>> list(Experiment(BernoulliBandit(), [CORe(), CORe(alpha=0.4), UCB1()], horizon=1000, runs=10).policies)
+    ['CORe', 'CORe(alpha=0.4)', 'UCB1']
+    """
+
+    problem: Problem
+    policies: Mapping[str, AnyPolicy]
+    horizon: int = 10_000
+    runs: int = 100
+    seed: int = 0
+    regret: str = "expected"
+    name: str = "comparison"
+    title: str = field(default="")
+    also_at: Sequence[int] = ()
+    points: Mapping[str, Point] = field(default_factory=dict)
+
+    def __init__(
+        self,
+        problem: Problem | Any,
+        policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy],
+        horizon: int = 10_000,
+        runs: int = 100,
+        seed: int = 0,
+        regret: str = "expected",
+        name: str = "comparison",
+        title: str = "",
+        also_at: Sequence[int] = (),
+        points: Mapping[str, Point] | None = None,
+    ) -> None:
+        """Validate everything, so that a mistake shows before any work is done."""
+        if isinstance(problem, list | tuple) and any(isinstance(each, Problem) for each in problem):
+            raise ValueError(
+                f"problem must be one problem, not {len(problem)} of them: make an experiment for each, and run() "
+                "takes them all in a list"
+            )
+        problem = problem if isinstance(problem, Problem) else Given(problem)
+        labelled = _labelled(policies)
+        check_count("horizon", horizon, at_least=2)
+        check_count("runs", runs)
+        check_count("seed", seed, at_least=0)
+        check_choice("regret", regret, REGRETS)
+        instance = problem.draw(stream(0))
+        for policy in labelled.values():
+            check_rankings_fit(policy, problem, instance)
+            check_features_fit(policy, problem, instance)
+            check_rewards_fit(policy, problem)
+            policy.start_on(instance, horizon, 2)  # a policy that cannot start under these settings says so now
+            _warn_of_endless_warm_up(policy, instance, horizon)
+        for current_round in also_at:
+            if check_count("also_at", current_round) > horizon:
+                raise ValueError(f"also_at must name rounds up to the horizon, {horizon}, not {current_round}")
+        values = (problem, labelled, int(horizon), int(runs), int(seed), regret, name, title or problem.label)
+        for attribute, value in zip(
+            self.__dataclass_fields__, (*values, tuple(also_at), dict(points or {})), strict=True
+        ):
+            object.__setattr__(self, attribute, value)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the whole experiment, ready for JSON."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "label": self.problem.label,
+            "problem": self.problem.describe(),
+            "policies": {label: policy.describe() for label, policy in self.policies.items()},
+            "horizon": self.horizon,
+            "runs": self.runs,
+            "seed": self.seed,
+            "regret": self.regret,
+            **({"also_at": list(self.also_at)} if self.also_at else {}),
+            **({"points": {label: point.describe() for label, point in self.points.items()}} if self.points else {}),
+        }
+
+    def with_policies(self, policies: Mapping[str, AnyPolicy]) -> "Experiment":
+        """Return the same experiment with other policies."""
+        return replace(self, policies=policies)
+
+    @property
+    def id(self) -> str:
+        """Return a name that changes when the content does."""
+        return digest(self.describe())
+
+    @property
+    def rounds(self) -> IntArray:
+        """Return the rounds at which regret is recorded: 100, evenly spaced, the last is the horizon, and `also_at`."""
+        steps = np.arange(1, N_CHECKPOINTS + 1) * self.horizon / N_CHECKPOINTS
+        return np.unique(np.concatenate([np.ceil(steps), self.also_at]).astype(np.int64))
+
+
+def check_rewards_fit(policy: AnyPolicy, problem: Problem) -> None:
+    """Raise a ValueError if the problem pays rewards that the policy is not made for."""
+    low, high = policy.reward_range
+    least, most = problem.support
+    if least < low or most > high:
+        switch = ", or say any_reward=True to run it outside its assumptions" if hasattr(policy, "any_reward") else ""
+        raise ValueError(
+            f"{policy.label} is made for rewards {range_in_words(low, high)}, but {problem.label} pays rewards "
+            f"{range_in_words(least, most)}: choose another policy{switch}"
+        )
+
+
+def check_features_fit(policy: AnyPolicy, problem: Problem, instance: Any) -> None:
+    """Raise a ValueError if the problem offers features that the policy would ignore, or none that it needs."""
+    if offers_features(instance) and not isinstance(policy, FeaturePolicy):
+        raise ValueError(
+            f"{policy.label} takes no features, but {problem.label} offers them: choose a policy that does, such as "
+            "LinCORe"
+        )
+    if isinstance(policy, FeaturePolicy) and not offers_features(instance):
+        raise ValueError(
+            f"{policy.label} chooses by features, but {problem.label} offers none: choose a problem that does, such as "
+            "linear, or a policy for arms, such as CORe"
+        )
+
+
+def check_rankings_fit(policy: AnyPolicy, problem: Problem, instance: Any) -> None:
+    """Raise a ValueError if the problem shows rankings and the policy does not rank, or the other way round."""
+    if shows_rankings(instance) and not isinstance(policy, RankingPolicy):
+        hint = f"say Ranked({policy.label})" if isinstance(policy, Policy) else "choose a policy that does"
+        raise ValueError(f"{policy.label} does not rank, but {problem.label} shows rankings: {hint}")
+    if isinstance(policy, RankingPolicy) and not shows_rankings(instance):
+        raise ValueError(
+            f"{policy.label} ranks items, but {problem.label} shows no rankings: choose a problem that does, such as "
+            "ranking, or a policy for arms, such as CORe"
+        )
+
+
+def _warn_of_endless_warm_up(policy: Any, problem: Any, horizon: int) -> None:
+    if not hasattr(policy, "warm_up_rounds"):
+        return
+    sizes: tuple[int, ...] = (problem.n_features,) if isinstance(policy, FeaturePolicy) else ()
+    if isinstance(policy, RankingPolicy):
+        sizes = problem.n_items, problem.n_positions
+    n_rounds = policy.warm_up_rounds(*(sizes or (problem.n_arms,)), horizon)
+    warn_if_endless(policy.label, n_rounds, horizon, stacklevel=4)
+
+
+def _labelled(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy]) -> dict[str, AnyPolicy]:
+    if isinstance(policies, AnyPolicy):
+        policies = [policies]
+    if not isinstance(policies, Mapping):
+        policies = list(policies)
+        by_label = {getattr(policy, "label", repr(policy)): policy for policy in policies}
+        if len(by_label) < len(policies):
+            raise ValueError("policies must have different labels; give a dict of labels to compare a policy to itself")
+        policies = by_label
+    if not policies:
+        raise ValueError("policies must name at least one policy, for instance [CORe()]")
+    for policy in policies.values():
+        if not isinstance(policy, AnyPolicy):
+            raise ValueError(f"policies must be recipes such as CORe(), not {shortened(policy)}")
+    return dict(policies)

@@ -1,0 +1,90 @@
+"""Experiments from a TOML file that a user writes.
+
+    horizon = 5000
+    runs = 50
+    problems = ["bernoulli", "gaussian(sigma=0.2)"]
+    policies = ["CORe", "BernoulliTS", { name = "CORe", alpha = 0.4, label = "CORe, small" }]
+
+Every policy meets every problem. A key that does not exist is an error, with the nearest one that does.
+"""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from corebandit.catalogue import policy_from, problem_from
+from corebandit.contracts.recipe import AnyPolicy
+from corebandit.contracts.validate import unknown
+from corebandit.experiments.experiment import Experiment
+
+
+class ExperimentFile(BaseModel):
+    """What an experiment file may say."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    problems: list[str | dict[str, Any]]
+    policies: list[str | dict[str, Any]]
+    horizon: int = 10_000
+    runs: int = 100
+    seed: int = 0
+    regret: str = "expected"
+    name: str | None = None
+
+
+def read_experiments(path: str | os.PathLike[str], **changes: int | None) -> list[Experiment]:
+    """Return the experiments a file describes, one a problem; `changes` (horizon, runs, seed) win over the file."""
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not a TOML file: {error}") from error
+    try:
+        file = ExperimentFile.model_validate(content)
+    except ValidationError as error:
+        raise ValueError(f"{path}: {_first(error)}") from error
+    if not file.problems:
+        raise ValueError(f'{path}: problems must name at least one problem, such as "bernoulli"')
+    if file.name is not None and Path(file.name).name != file.name:
+        raise ValueError(
+            f"{path}: name must be a plain name, as results go to a folder of that name, not {file.name!r}"
+        )
+    given = {key: value for key, value in changes.items() if value is not None}
+    size: dict[str, Any] = {"horizon": file.horizon, "runs": file.runs, "seed": file.seed, **given}
+    try:
+        policies = _labelled(file.policies)
+        return [
+            Experiment(problem_from(problem), policies, regret=file.regret, name=file.name or path.stem, **size)
+            for problem in file.problems
+        ]
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _first(error: ValidationError) -> str:
+    """Say the first mistake in one sentence."""
+    mistake = error.errors()[0]
+    key = ".".join(str(part) for part in mistake["loc"][:2])
+    if mistake["type"] == "extra_forbidden":
+        return str(unknown("key", key, ExperimentFile.model_fields))
+    if mistake["type"] == "missing":
+        return f"{key} is missing, for instance {key} = " + ('["bernoulli"]' if key == "problems" else '["CORe"]')
+    return f"{key} is {mistake['input']!r}, but {mistake['msg'][0].lower()}{mistake['msg'][1:]}"
+
+
+def _labelled(specs: list[str | dict[str, Any]]) -> dict[str, AnyPolicy]:
+    policies: dict[str, AnyPolicy] = {}
+    for spec in specs:
+        label = spec.get("label") if isinstance(spec, dict) else None
+        plain = {key: value for key, value in spec.items() if key != "label"} if isinstance(spec, dict) else spec
+        policy = policy_from(plain)
+        label = str(label or policy.label)
+        if label in policies:
+            raise ValueError(f"policies has two entries labelled {label!r}: give one of them another label")
+        policies[label] = policy
+    return policies

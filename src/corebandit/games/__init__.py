@@ -1,0 +1,1 @@
+"""The compiled loops in which a policy meets a problem."""

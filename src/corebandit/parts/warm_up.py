@@ -1,0 +1,49 @@
+"""CORe's warm-up: try everything in turn until the pool has enough variance (Algorithm 1, line 2 of the paper)."""
+
+import math
+import warnings
+
+from corebandit.compiled.bridge import inlined
+from corebandit.contracts.validate import check_number
+
+NOMINAL_HORIZON = 10_000  # what a short warm-up takes for the horizon if nobody knows it
+
+
+def check_warm_up(z: float, warm_up: float) -> None:
+    """Raise a ValueError unless the parameters give a warm-up that ends."""
+    check_number("z", z, above=0, below=1)
+    if z - 1.0 - math.log(z) <= 0.0:
+        raise ValueError(f"z is so close to 1 that the warm-up would never end: {z!r}")
+    check_number("warm_up", warm_up, at_least=0)
+
+
+def rounds_per_log(z: float, warm_up: float) -> float:
+    """Return how many rounds the warm-up takes for each unit of the log horizon."""
+    return warm_up / (z - 1.0 - math.log(z))
+
+
+def whole_warm_up(at_least: int, horizon: int, z: float, warm_up: float) -> int:
+    """Return how many rounds the warm-up lasts."""
+    return int(max(at_least, rounds_per_log(z, warm_up) * math.log(horizon) + 1.0))
+
+
+def known_log(horizon: int | None) -> float:
+    """Return the log of the horizon, or -1 if nobody knows it."""
+    return -1.0 if horizon is None else math.log(horizon)
+
+
+def warn_if_endless(label: str, n_rounds: int, horizon: int, stacklevel: int) -> None:
+    """Warn if a warm-up of `n_rounds` leaves nothing of the horizon."""
+    if n_rounds >= horizon:
+        warnings.warn(
+            f"{label} spends all {horizon} rounds on its warm-up, which would take {n_rounds}: it only tries the arms "
+            "in turn; lower warm_up or z",
+            stacklevel=stacklevel,
+        )
+
+
+@inlined
+def is_warming_up(current_round: int, at_least: int, rate: float, log_horizon: float) -> bool:
+    """Tell whether a round belongs to the warm-up; without a horizon the round itself takes its place."""
+    log_rounds = log_horizon if log_horizon >= 0.0 else math.log(current_round)
+    return bool(current_round <= max(at_least, rate * log_rounds + 1.0))

@@ -1,0 +1,116 @@
+r"""CORe: Capitalizing On Rewards (Wang, Kveton and Karimzadehgan, UAI 2021).
+
+Every past reward is perturbed with a draw from the pool of all past rewards, centred and mirrored:
+
+    index_i = (S_i + A_i) / N_i,   A_i = sum of N_i draws from {±alpha (Y_l - mean(Y))}
+
+so exploration scales itself to the variance of the rewards. Valid for any real rewards of finite variance.
+
+Where we differ from the paper: lambda is 0 (an average, as its text says), so adding a constant to all rewards changes
+nothing. The warm-up pulls the arm with the fewest pulls, so every arm once before any twice, in an order drawn at
+random instead of by index. Without a horizon the current round takes its place (*anytime*).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.recipe import Policy
+from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import check_count, check_number
+from corebandit.parts.pool import Pool, check_form, new_pool
+from corebandit.parts.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
+from corebandit.randomness.stream import Stream
+
+
+@allocating_nothing
+class COReState(NamedTuple):
+    """What CORe has learnt."""
+
+    counts: FloatArray  # (n_arms,) pulls
+    sums: FloatArray  # (n_arms,) total reward
+    pool: Pool
+    alpha: float
+    warm_up: float  # warm-up rounds for each unit of the log horizon
+    log_horizon: float  # negative: not known
+
+    def is_warming_up(self) -> bool:
+        """Tell whether the coming round belongs to the warm-up."""
+        return is_warming_up(self.pool.tally[0] + 1, self.counts.size, self.warm_up, self.log_horizon)
+
+    def score(self, rng: Stream, scores: FloatArray) -> None:
+        """Fill `scores` with the mean perturbed reward of each arm."""
+        if self.is_warming_up():
+            for arm in range(scores.size):
+                scores[arm] = -self.counts[arm]
+            return
+        for arm in range(scores.size):
+            n = self.counts[arm]
+            if n == 0.0:
+                scores[arm] = np.inf
+            else:
+                scores[arm] = (self.sums[arm] + self.alpha * self.pool.draw_sum(int(n), rng)) / n
+
+    def update(self, arm: int, reward: float, rng: Stream) -> None:
+        """Learn from one reward."""
+        self.counts[arm] += 1.0
+        self.sums[arm] += reward
+        self.pool.add(reward, rng)
+
+
+@dataclass(frozen=True)
+class CORe(Policy):
+    """Perturb each past reward with rewards drawn from everything seen; any real rewards, nothing to tune.
+
+    Parameters
+    ----------
+    alpha
+        Scale of the noise; 0 is greedy.
+    z
+        Share of the rewards' variance that the warm-up secures, in (0, 1). The warm-up lasts
+        `warm_up * ln(horizon) / (z - 1 - ln z) + 1` rounds, at least one for each arm.
+    warm_up
+        4 is the paper's, 2 the authors' code's.
+    sampler
+        "fast", whose cost hardly grows with history, or "exact", one draw for each past reward.
+    pool_size
+        Keep at most so many rewards, a uniform sample of all; None keeps every one.
+    pool
+        "mirrored", the paper's, or "plain", which draws the rewards themselves, neither centred nor mirrored: to study
+        what those do. It needs `sampler="exact"`.
+
+    >>> CORe(alpha=0.4).label
+    'CORe(alpha=0.4)'
+    """
+
+    alpha: float = 0.6
+    z: float = 0.6
+    warm_up: float = 4.0
+    sampler: str = "fast"
+    pool_size: int | None = None
+    pool: str = "mirrored"
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check_number("alpha", self.alpha, at_least=0)
+        check_warm_up(self.z, self.warm_up)
+        check_form(self.sampler, self.pool)
+        if self.pool_size is not None:
+            check_count("pool_size", self.pool_size, at_least=2)
+
+    def warm_up_rounds(self, n_arms: int, horizon: int) -> int:
+        """Return how many rounds the warm-up lasts."""
+        return whole_warm_up(n_arms, horizon, self.z, self.warm_up)
+
+    def start(self, n_arms: int, horizon: int | None, capacity: int) -> COReState:
+        """Return a state that has seen nothing."""
+        return COReState(
+            counts=np.zeros(n_arms),
+            sums=np.zeros(n_arms),
+            pool=new_pool(capacity, self.sampler, self.pool_size, self.pool),
+            alpha=float(self.alpha),
+            warm_up=rounds_per_log(self.z, self.warm_up),
+            log_horizon=known_log(horizon),
+        )

@@ -1,0 +1,148 @@
+r"""SSMC: sub-sample mean comparison (Chan, Annals of Statistics 2020).
+
+    k challenges if N_k < N_leader and (N_k < sqrt(ln n) or mean_k >= min_t mean of the leader's t, ..., t + N_k - 1)
+
+In rounds: the leader is the arm with the most rewards (ties: the larger mean, then the previous leader, then any). All
+challengers are sampled once, in random order; if there is none, the leader. Valid for any real rewards, as only means
+of equally many rewards are ever compared.
+
+Where we differ: the original takes the lowest mean of *any* N_k consecutive rewards of the leader, `window="min"`; the
+code of CORe's authors takes that of the last ones, `window="last"`. The lowest windows are kept up to date instead of
+searched for in each round: the leader's new reward adds one window for each arm, and only an arm's own new reward, or a
+new leader, calls for a search.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from corebandit.compiled.bridge import allocating_nothing, inlined
+from corebandit.contracts.recipe import Policy
+from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.validate import check_choice
+from corebandit.parts.history import History, new_history
+from corebandit.randomness.stream import Stream
+
+WINDOWS = ("min", "last")
+
+
+@inlined
+def _total(totals: History, arm: int, n: int) -> float:
+    """Return the sum of the arm's first `n` rewards, each less the origin."""
+    return totals.value(arm, n - 1) if n > 0 else 0.0
+
+
+@inlined
+def _window(totals: History, arm: int, start: int, length: int) -> float:
+    """Return the sum of `length` consecutive rewards of the arm."""
+    return _total(totals, arm, start + length) - _total(totals, arm, start)
+
+
+@allocating_nothing
+class SSMCState(NamedTuple):
+    """What SSMC has learnt."""
+
+    totals: History  # running totals of each arm's rewards, counted from the origin
+    origin: FloatArray  # (1,) the first reward of all: keeps the totals small where rewards are far from 0
+    queue: IntArray  # (n_arms,) 1 for an arm still to be sampled in this round
+    lowest: FloatArray  # (n_arms,) lowest sum of as many consecutive rewards of the leader as the arm has itself
+    leader: IntArray  # (1,) negative: none yet
+    last_only: bool
+
+    def score(self, rng: Stream, scores: FloatArray) -> None:
+        """Fill `scores` with 1 for the arms in the queue, 0.5 for the leader, less for the rest, by their rewards.
+
+        Thus if neither the leader nor an arm in the queue is on offer, the arm with the most rewards stands in.
+        """
+        n, leader = self.totals.counts, self.leader[0]
+        unit = 0.5 / (n[leader] + 1.0) if leader >= 0 else 0.0  # no arm has more rewards than the leader
+        for arm in range(scores.size):
+            scores[arm] = 1.0 if self.queue[arm] == 1 else unit * n[arm]
+        if leader >= 0:
+            scores[leader] = max(0.5, scores[leader])
+
+    def update(self, arm: int, reward: float, rng: Stream) -> None:
+        """Learn from one reward; begin a new round when this one is done, or was not followed."""
+        n = self.totals.counts
+        if n.sum() == 0:
+            self.origin[0] = reward
+        self.totals.append(arm, _total(self.totals, arm, n[arm]) + (reward - self.origin[0]))
+        leader = self.leader[0]
+        if arm == leader:
+            for other in range(n.size):
+                if n[other] <= n[leader]:
+                    newest = _window(self.totals, leader, n[leader] - n[other], n[other])
+                    self.lowest[other] = newest if self.last_only else min(self.lowest[other], newest)
+        elif leader >= 0:
+            self.search(arm)
+        was_expected = self.queue[arm] == 1
+        self.queue[arm] = 0
+        if not was_expected or self.queue.sum() == 0:
+            self.begin_round(rng)
+
+    def search(self, arm: int) -> None:
+        """Find the lowest window of the leader for this arm, infinite if the leader has too few rewards."""
+        leader, length, lowest = self.leader[0], self.totals.counts[arm], np.inf
+        last = self.totals.counts[leader] - length
+        for start in range(max(last, 0) if self.last_only else 0, last + 1):
+            lowest = min(lowest, _window(self.totals, leader, start, length))
+        self.lowest[arm] = lowest
+
+    def begin_round(self, rng: Stream) -> None:
+        """Find the leader and queue its challengers."""
+        n = self.totals.counts
+        leader = self.find_leader(rng)
+        if leader != self.leader[0]:
+            self.leader[0] = leader
+            for arm in range(n.size):
+                self.search(arm)
+        few = math.sqrt(math.log(n.sum()))
+        for arm in range(n.size):
+            is_strong = n[arm] < few or _total(self.totals, arm, n[arm]) >= self.lowest[arm]
+            self.queue[arm] = 1 if n[arm] == 0 or (n[arm] < n[leader] and is_strong) else 0
+
+    def find_leader(self, rng: Stream) -> int:
+        """Return the arm with the most rewards; ties: the larger mean, then the previous leader, then any."""
+        n, leader, n_tied = self.totals.counts, 0, 1
+        for arm in range(1, n.size):
+            lead = _total(self.totals, arm, n[arm]) - _total(self.totals, leader, n[leader])
+            if n[arm] > n[leader] or (n[arm] == n[leader] and lead > 0.0):
+                leader, n_tied = arm, 1
+            elif n[arm] == n[leader] and lead == 0.0:
+                n_tied += 1
+                if leader != self.leader[0] and (arm == self.leader[0] or rng.integers(n_tied) == 0):
+                    leader = arm
+        return leader
+
+
+@dataclass(frozen=True)
+class SSMC(Policy):
+    """Let every arm challenge the most-sampled one, comparing means of equally many rewards; any real rewards.
+
+    Parameters
+    ----------
+    window
+        "min" compares with the lowest mean of consecutive rewards of the leader, "last" with its latest.
+
+    >>> SSMC(window="last").label
+    "SSMC(window='last')"
+    """
+
+    window: str = "min"
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check_choice("window", self.window, WINDOWS)
+
+    def start(self, n_arms: int, horizon: int | None, capacity: int) -> SSMCState:
+        """Return a state that has seen nothing."""
+        return SSMCState(
+            totals=new_history(n_arms, capacity),
+            origin=np.zeros(1),
+            queue=np.ones(n_arms, np.int64),
+            lowest=np.full(n_arms, np.inf),
+            leader=np.full(1, -1),
+            last_only=self.window == "last",
+        )

@@ -1,0 +1,1 @@
+"""Policies that choose by features, with a generalised linear model."""

@@ -1,0 +1,84 @@
+r"""Epsilon-greedy choices from a logistic model, exploring less and less (the baseline of Kveton et al., UAI 2019).
+
+    index = x' theta^, or with probability min(1, epsilon sqrt(n / t)) the same for all rows
+
+theta^ is the penalised maximum-likelihood estimate. A run of n rounds explores about 2 epsilon n times. Without a
+horizon n the probability stays epsilon, as in LinEpsilonGreedy.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.recipe import UNIT_INTERVAL
+from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.validate import check_number
+from corebandit.parts.glm import GLM, check_sigma0, new_glm
+from corebandit.parts.ridge import predict
+from corebandit.policies.glm.glm_policy import FittingPolicy
+from corebandit.policies.linear.lin_epsilon_greedy import exploration_chance
+from corebandit.randomness.stream import Stream
+
+
+@allocating_nothing
+class LogEpsilonGreedyState(NamedTuple):
+    """What logistic epsilon-greedy has learnt."""
+
+    model: GLM
+    n_seen: IntArray  # (1,) rewards
+    epsilon: float
+    horizon: float  # 0: not known
+
+    def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
+        """Fill `scores` with the linear predictor of each row, or, in a round of exploration, with zeros."""
+        if rng.random() < exploration_chance(self.epsilon, self.n_seen[0] + 1, self.horizon):
+            for arm in range(scores.size):
+                scores[arm] = 0.0
+        else:
+            self.model.fit_rewards()
+            predict(features, self.model.theta, scores)
+
+    def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
+        """Learn from one reward."""
+        self.model.learn(arm, x, reward, 1.0)
+        self.n_seen[0] += 1
+
+
+@dataclass(frozen=True)
+class LogEpsilonGreedy(FittingPolicy):
+    """Choose any row with probability epsilon sqrt(horizon / round), otherwise the best logistic estimate.
+
+    Parameters
+    ----------
+    epsilon
+        The probability in the last round, and in every round if nobody knows the horizon.
+    sigma0
+        Standard deviation of each entry of theta under its prior.
+
+    >>> LogEpsilonGreedy(epsilon=0.1).label
+    'LogEpsilonGreedy(epsilon=0.1)'
+    """
+
+    epsilon: float = 0.025
+    sigma0: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check_number("epsilon", self.epsilon, at_least=0, at_most=1)
+        check_sigma0(self.sigma0)
+
+    def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> LogEpsilonGreedyState:
+        """Return a state that has seen nothing."""
+        return LogEpsilonGreedyState(
+            model=new_glm(n_arms, n_features, capacity, "logistic", self.sigma0),
+            n_seen=np.zeros(1, np.int64),
+            epsilon=float(self.epsilon),
+            horizon=float(horizon or 0),
+        )
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """Return 0 and 1."""
+        return UNIT_INTERVAL

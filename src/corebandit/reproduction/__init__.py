@@ -1,0 +1,1 @@
+"""The paper, our studies, and the pages they leave behind."""

@@ -1,0 +1,159 @@
+"""Figure 3: one setting of LinCORe on an easy and on a hard problem (section 5.3 of the paper).
+
+Gaussian linear bandits, K = 50, d = 10, n = 10,000, with noise sigma = 0.2 (easy) and 1 (hard). Each rival is there
+twice, with the parameter that suits the one and that suits the other. The heat map shows LinCORe's regret on the hard
+problem over alpha and z.
+"""
+
+from itertools import product
+
+from corebandit.contracts.recipe import AnyPolicy
+from corebandit.experiments.experiment import Experiment
+from corebandit.experiments.result import Result
+from corebandit.experiments.statistics import mean_interval, ratio_interval
+from corebandit.experiments.sweep import sweep
+from corebandit.policies.linear.linphe import LinPHE
+from corebandit.policies.linear.lints import LinTS
+from corebandit.problems.linear import LinearBandit
+from corebandit.reproduction.claims import Claim, Finals, Finding, above, below, judged
+from corebandit.reproduction.figure import LINCORE, Figure, Size, lincores
+
+NAME, MAP = "figure3", "figure3-heat-map"
+EASY, HARD = LinearBandit(rewards="gaussian", sigma=0.2), LinearBandit(rewards="gaussian", sigma=1.0)
+CLASSES = {"Easy problem: noise 0.2": EASY, "Hard problem: noise 1": HARD}
+FOR_EASY: dict[str, AnyPolicy] = {
+    "LinTS for easy": LinTS(sigma=0.2),
+    "LinPHE for easy": LinPHE(a=0.2, pseudo="gaussian"),
+}
+FOR_HARD: dict[str, AnyPolicy] = {
+    "LinTS for hard": LinTS(sigma=1.0),
+    "LinPHE for hard": LinPHE(a=1.0, pseudo="gaussian"),
+}
+
+ALPHAS = [0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4]
+ZS = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+GOOD = list(product([0.4, 0.6, 0.8], [0.5, 0.6, 0.7]))
+BAD = {"under-explores": (0.2, 0.2), "over-explores": (1.4, 0.8)}
+
+
+def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
+    """Return the easy and the hard problem, and the heat map for both lengths of the warm-up."""
+    policies = {**lincores(size), **FOR_EASY, **FOR_HARD}
+    fixed = [size.experiment(problem, policies, name=NAME, title=title) for title, problem in CLASSES.items()]
+    maps = [
+        sweep(
+            HARD,
+            lincore,
+            {"alpha": ALPHAS, "z": ZS},
+            series=label,
+            horizon=size.horizon,
+            runs=size.study_runs,
+            seed=size.seed,
+            name=MAP,
+            title="Hard problem",
+        )
+        for label, lincore in lincores(size).items()
+    ]
+    return fixed + maps
+
+
+def claims(result: Result) -> list[Claim]:
+    """Judge what the paper says of this figure, for both lengths of the warm-up."""
+    finals = Finals(result, NAME)
+    easy, hard = finals.problems
+    halves = {
+        curve.policy: (curve.regret[:, -1], curve.regret[:, curve.rounds.searchsorted(curve.rounds[-1] / 2)])
+        for curve in result.curves()
+        if curve.figure == NAME and curve.problem == hard
+    }
+    judgements = []
+    for factor, lincore in LINCORE.items():
+        under, over = [], [finals.less(easy, lincore, rival) for rival in FOR_HARD]
+        for rival in FOR_EASY:
+            last, half = halves[rival]
+            under.append(
+                above(
+                    1.7,
+                    ratio_interval(last, half),
+                    last.size,
+                    problem=hard,
+                    policy=rival,
+                    measure=f"{rival}: regret at the end / at half time",
+                )
+            )
+            under.append(finals.less(hard, lincore, rival))
+        judgements += [
+            judged(
+                "F3.a",
+                "LinCORe does well on the easy and on the hard problem with one setting: at most 1.25 times the best "
+                "rival in each.",
+                factor,
+                [finals.comparable(problem, lincore, [*FOR_EASY, *FOR_HARD], 1.25) for problem in (easy, hard)],
+            ),
+            judged(
+                "F3.b",
+                "A rival tuned for the easy problem under-explores on the hard one: its regret is nearly linear, 1.7 "
+                "times that at half time or more, and above LinCORe's.",
+                factor,
+                under,
+            ),
+            judged(
+                "F3.c",
+                "A rival tuned for the hard problem over-explores on the easy one: its regret is above LinCORe's.",
+                factor,
+                over,
+            ),
+            _judge_map(result, factor, lincore),
+        ]
+    return judgements
+
+
+def _judge_map(result: Result, factor: float, lincore: str) -> Claim:
+    regret = Finals(result, MAP).regret
+    rows = result.sweeps().filter(figure=MAP, series=lincore).iter_rows(named=True)
+    cells = {(row["x"], row["y"]): regret[row["problem"], row["policy"]] for row in rows}
+    worst = max(GOOD, key=lambda cell: float(cells[cell].mean()))
+    best = min(cells, key=lambda cell: float(cells[cell].mean()))
+    runs = cells[best].size
+    flat = below(
+        1.5,
+        ratio_interval(cells[worst], cells[best]),
+        runs,
+        problem="",
+        policy="LinCORe",
+        measure=f"worst of the region {_spelled(worst)} / best of the map {_spelled(best)}",
+    )
+    corners: list[Finding] = [
+        below(
+            0.0,
+            mean_interval(cells[cell] - cells[corner]),
+            runs,
+            problem="",
+            policy="LinCORe",
+            measure=f"{_spelled(cell)} - {_spelled(corner)}, which {how}",
+        )
+        for how, corner in BAD.items()
+        for cell in GOOD
+    ]
+    return judged(
+        "F3.d",
+        "On the hard problem alpha in [0.4, 0.8] with z in [0.5, 0.7] is flat and good: its worst cell is within 1.5 "
+        "times the best of the map; alpha = z = 0.2 under-explores and alpha = 1.4, z = 0.8 over-explores: both are "
+        "worse than every cell of that region.",
+        factor,
+        [flat, *corners],
+    )
+
+
+def _spelled(cell: tuple[float, float]) -> str:
+    return f"(alpha {cell[0]:g}, z {cell[1]:g})"
+
+
+FIGURE = Figure(
+    name=NAME,
+    caption="One setting of LinCORe on an easy and on a hard problem, and over alpha and z on the hard one.",
+    paper_size=Size(horizon=10_000, runs=100, search_runs=100),
+    quick_size=Size(horizon=10_000, runs=20, search_runs=10),
+    experiments=experiments,
+    claims=claims,
+)

@@ -1,0 +1,177 @@
+"""What the paper proves, measured: the two lemmas on the pool, the reduction to CORe, growth of regret, pool forms.
+
+Growth of regret is measured beyond the warm-up, whose length the theory sets apart (`growth.py`).
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from corebandit.contracts.recipe import Problem
+from corebandit.experiments.experiment import Experiment
+from corebandit.experiments.result import Result
+from corebandit.experiments.statistics import Interval, frequency_interval, mean_interval
+from corebandit.games.arm_game import play_arms
+from corebandit.games.feature_game import play_features
+from corebandit.policies.arms.core import CORe
+from corebandit.policies.linear.lincore import LinCORe
+from corebandit.problems.linear import FixedLinear
+from corebandit.problems.random_arms import GaussianBandit
+from corebandit.randomness.stream import stream, streams
+from corebandit.reproduction.claims import Claim, Finals, Finding, below, covering, judged
+from corebandit.reproduction.figure import Figure, Size
+from corebandit.reproduction.paper import figure1, figure2
+from corebandit.reproduction.paper.growth import AGAINST_D, AGAINST_N, FACTORS, NAME, Growth, drawings, growing, growths
+from corebandit.reproduction.theory import lemma_failures
+
+POOL = "theory-pool"
+LEMMA_HORIZONS = (300, 1_000, 10_000)
+LEMMA_RUNS, LEAST_LEMMA_RUNS = 600, 2_000  # for each run of the experiments; at least
+RUNS_TO_DECIDE = 6  # times n, for a failure rate of 1/n to be told from none
+ONE_HOT_RUNS, ONE_HOT_ROUNDS = 20, 3_000
+POOL_PROBLEMS: dict[str, Problem] = {**figure1.CLASSES, **figure2.CLASSES}
+
+
+# Experiments ------------------------------------------------------------------------------------------------------
+
+
+def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
+    """Return problems that grow in n, in d and in K, and CORe with both forms of the pool."""
+    return [*growing(size), *_pools(size)]
+
+
+def _pools(size: Size) -> Iterator[Experiment]:
+    for title, problem in POOL_PROBLEMS.items():
+        family = LinCORe if title in figure2.CLASSES else CORe
+        policies = {
+            f"{pool} pool, {name}": family(warm_up=factor, sampler="exact", pool=pool)
+            for factor, name in FACTORS.items()
+            for pool in ("mirrored", "plain")
+        }
+        yield size.experiment(problem, policies, name=POOL, title=title)
+
+
+# Claims -----------------------------------------------------------------------------------------------------------
+
+
+def claims(result: Result) -> list[Claim]:
+    """Judge T1 to T5, those that depend on it for both lengths of the warm-up."""
+    seed, runs = next((e["seed"], e["runs"]) for e in result.experiments if e["name"] == NAME)
+    lemma_runs = max(LEMMA_RUNS * runs, LEAST_LEMMA_RUNS)
+    measured, finals = growths(result), Finals(result, POOL)
+    judgements = []
+    for factor, series in FACTORS.items():
+        judgements += [
+            judged(
+                "T1",
+                "Lemma 1: after the warm-up the pool's variance is at least alpha^2 z sigma^2 / 2 in all rounds, with "
+                "probability 1 - 1/n (Gaussian rewards, equal means).",
+                factor,
+                _lemma_findings("variance", lemma_runs, (0.5,), factor, seed),
+            ),
+            judged(
+                "T4",
+                "Regret beyond the warm-up grows like sqrt(n) or slower, and like sqrt(log K) or slower.",
+                factor,
+                [
+                    _growth_finding(growth)
+                    for growth in measured
+                    if growth.series == series and growth.title != AGAINST_D
+                ],
+            ),
+            judged(
+                "T5",
+                "Centring and mirroring the pool do not change performance: the interval of the difference contains 0 "
+                f"on all {len(POOL_PROBLEMS)} problems.",
+                factor,
+                [_pool_finding(finals, problem, series) for problem in finals.problems],
+            ),
+        ]
+    judgements += [
+        judged(
+            "T2",
+            "Lemma 2: no value in the pool is ever larger than alpha (4 sqrt(sigma^2 log n) + 1), with probability "
+            "1 - 1/n (Gaussian rewards, means 0 and 1).",
+            None,
+            _lemma_findings("ceiling", lemma_runs, (0.0, 1.0), 4.0, seed),
+        ),
+        judged(
+            "T3",
+            "LinCORe on one-hot features is CORe as lambda goes to 0: with exact samplers, the same choices from the "
+            "same stream.",
+            None,
+            [_one_hot_finding(seed)],
+        ),
+    ]
+    return sorted(judgements, key=lambda claim: claim.id)
+
+
+def _lemma_findings(which: str, runs: int, means: tuple[float, ...], factor: float, seed: int) -> list[Finding]:
+    """Judge a lemma by how often it fails in simulated runs, for every n that so many runs can decide."""
+    findings = []
+    for horizon in LEMMA_HORIZONS:
+        if runs >= RUNS_TO_DECIDE * horizon:
+            failures = lemma_failures(horizon, runs, factor=factor, means=means, seed=seed)
+            findings.append(
+                below(
+                    1.0 / horizon,
+                    frequency_interval(getattr(failures, which), runs),
+                    runs,
+                    problem=f"n = {horizon:,}, {runs:,} runs",
+                    policy="",
+                    measure="share of runs in which it fails",
+                )
+            )
+    return findings
+
+
+def _growth_finding(growth: Growth) -> Finding:
+    is_n = growth.title == AGAINST_N
+    return below(
+        0.5,
+        growth.exponent(logarithmic=not is_n),
+        0 if growth.left_out else growth.fewest_runs,  # with sizes left out nothing is decided
+        problem="",
+        policy=growth.series,
+        measure=f"exponent of regret in {'n' if is_n else 'log K'}",
+    )
+
+
+def _pool_finding(finals: Finals, problem: str, series: str) -> Finding:
+    mirrored, plain = (finals.regret[problem, f"{pool} pool, {series}"] for pool in ("mirrored", "plain"))
+    interval = mean_interval(plain - mirrored)
+    return covering(0.0, interval, plain.size, problem=problem, policy=series, measure="plain - mirrored")
+
+
+def _one_hot_finding(seed: int) -> Finding:
+    """Count rounds in which CORe and LinCORe on one-hot features choose differently."""
+    n_different = 0
+    for run in range(ONE_HOT_RUNS):
+        arms = GaussianBandit().draw(stream(seed, "one-hot", run))
+        n_arms = arms.n_arms
+        rows = FixedLinear(np.eye(n_arms).tolist(), arms.means.tolist(), rewards="gaussian").draw(None)
+        core = CORe(sampler="exact").start_on(arms, ONE_HOT_ROUNDS, ONE_HOT_ROUNDS)
+        lincore = LinCORe(sampler="exact", lam=1e-12).start_on(rows, ONE_HOT_ROUNDS, ONE_HOT_ROUNDS)
+        rounds, regret = np.arange(1, ONE_HOT_ROUNDS + 1), np.zeros((2, ONE_HOT_ROUNDS))
+        own, rewards = stream(seed, "one-hot", run, "policy"), streams(n_arms, seed, "one-hot", run, "rewards")
+        play_arms.compiled(core, arms, own, rewards, rounds, False, regret[0])
+        own, rewards = stream(seed, "one-hot", run, "policy"), streams(n_arms, seed, "one-hot", run, "rewards")
+        room = np.empty((n_arms, n_arms))
+        play = play_features.compiled
+        play(lincore, rows, own, stream(0), rewards, room, rounds, False, regret[1])
+        n_different += int((np.abs(np.diff(regret[0] - regret[1], prepend=0.0)) > 1e-9).sum())
+    n_rounds = ONE_HOT_RUNS * ONE_HOT_ROUNDS
+    interval = Interval(n_different, n_different, n_different)
+    measure = f"rounds of {n_rounds:,} with different choices"
+    return below(0.0, interval, ONE_HOT_RUNS, problem=GaussianBandit().label, policy="LinCORe", measure=measure)
+
+
+FIGURE = Figure(
+    name=NAME,
+    caption="The lemmas, the reduction to CORe, growth of regret in n, d and K, and the pool's forms, measured.",
+    paper_size=Size(horizon=10_000, runs=100),
+    quick_size=Size(horizon=10_000, runs=10),
+    experiments=experiments,
+    claims=claims,
+    drawings=drawings,
+)

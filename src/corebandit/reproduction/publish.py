@@ -1,0 +1,96 @@
+"""Write what a run leaves behind: data, summary, claims, figures and the report, in one folder."""
+
+import json
+import platform
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corebandit import __version__, report
+from corebandit.experiments.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from polars import DataFrame
+
+LIBRARIES = ("numba", "numpy", "polars", "matplotlib")
+
+
+def publish(
+    result: Result,
+    folder: Path,
+    *,
+    title: str,
+    command: str,
+    seconds: float,
+    claims: Sequence[Mapping[str, Any]] = (),
+    drawings: "Sequence[report.Drawing]" = (),
+    captions: Mapping[str, str] | None = None,
+) -> Path:
+    """Write everything and return the path of the report."""
+    result.save(folder)
+    summary, finals, sweeps = result.summary(), result.finals(), result.sweeps()
+    curves = result.mean_curves(with_sweeps=False)
+    _write_json(folder / "summary.json", {"rows": summary.to_dicts()})
+    _write_json(folder / "claims.json", {"claims": list(claims)})
+    for name, figure in _figures(curves, finals, sweeps, drawings):
+        report.save(figure, folder / "figures" / name)
+    settings = {
+        "experiments": list(result.experiments),
+        "versions": {
+            "corebandit": __version__,
+            "Python": platform.python_version(),
+            **{library: version(library) for library in LIBRARIES},
+        },
+        "seconds": seconds,
+        "command": command,
+    }
+    page = folder / "report.html"
+    page.write_text(
+        report.render_page(
+            title=title,
+            summary=summary,
+            curves=curves,
+            finals=finals,
+            differences=result.differences(),
+            verdicts=list(claims),
+            settings=settings,
+            sweeps=sweeps,
+            drawings=drawings,
+            captions=captions,
+        ),
+        encoding="utf-8",
+    )
+    return page
+
+
+def _figures(
+    curves: "DataFrame", finals: "DataFrame", sweeps: "DataFrame", drawings: "Sequence[report.Drawing]"
+) -> "Iterator[tuple[str, Figure]]":
+    """Yield the name and the content of every figure; one that is a sweep has neither curves nor single runs.
+
+    Drawings take the place of the usual pictures of a sweep.
+    """
+    swept, drawn = set(sweeps["figure"]), {drawing.name for drawing in drawings}
+    for (figure,), rows in curves.group_by("figure", maintain_order=True):
+        if figure not in swept:
+            yield str(figure), report.regret_curves(rows)
+            yield f"{figure}-final-regret", report.final_regrets(finals.filter(figure=figure))
+    for (figure,), rows in sweeps.group_by("figure", maintain_order=True):
+        # Where a figure has sweeps of both kinds, its heat maps come second.
+        for suffix, picture in zip(("", "-heat-map"), report.sweep_figures(rows), strict=False):
+            if figure not in drawn:
+                yield f"{figure}{suffix}", picture
+    for drawing in drawings:
+        yield f"{drawing.name}-{_slug(drawing.title)}", drawing.figure
+
+
+def _slug(title: str) -> str:
+    """Return a title as part of a file name."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,351 @@
+import json
+import math
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import corebandit as cb
+from corebandit.contracts.state import arrays_of
+
+
+def make_agent(policy=None, **options):
+    return cb.Agent(policy or cb.CORe(), arms=["red", "green", "blue"], **{"seed": 7, **options})
+
+
+def snapshot(agent):
+    return [array.copy() for array in arrays_of(agent._desk.state)] + [agent._desk.rng.words.copy()]
+
+
+def play(agent, n_rounds, seed=3):
+    rng = np.random.default_rng(seed)
+    chosen = []
+    for _ in range(n_rounds):
+        decision = agent.ask()
+        chosen.append(decision.arm)
+        agent.tell(decision, float(rng.normal(len(str(decision.arm)))))
+    return chosen
+
+
+def test_the_agent_learns_which_arm_pays_most():
+    agent = make_agent(cb.CORe(warm_up=1.0), horizon=600)
+    chosen = play(agent, 600)
+    assert chosen[-200:].count("green") > 150  # the longest name pays most
+
+
+def test_rewards_may_be_told_late_and_in_any_order():
+    agent = make_agent(cb.UCB1())
+    decisions = [agent.ask() for _ in range(10)]
+    assert list(agent.pending) == list(range(10))
+    for decision in reversed(decisions):
+        agent.tell(decision.id, 1.0)
+    assert agent.n_observations == 10
+    assert not agent.pending
+
+
+def test_telling_twice_is_refused_and_learned_once():
+    agent = make_agent()
+    decision = agent.ask()
+    agent.tell(decision, 1.0)
+    before = snapshot(agent)
+    with pytest.raises(ValueError, match="decision 0 was told or forgotten already"):
+        agent.tell(decision, 1.0)
+    assert all(map(np.array_equal, before, snapshot(agent)))
+    assert agent.n_observations == 1
+
+
+@pytest.mark.parametrize("reward", [math.nan, math.inf, -math.inf, 1e200, 10**400, "1.0", None, [1.0], 1j])
+def test_a_bad_reward_is_named_and_changes_nothing(reward):
+    agent = make_agent()
+    decision = agent.ask()
+    before = snapshot(agent)
+    for call in (lambda: agent.tell(decision, reward), lambda: agent.observe("red", reward)):
+        with pytest.raises(ValueError, match="reward must be a finite number"):
+            call()
+    assert all(map(np.array_equal, before, snapshot(agent)))
+    agent.tell(decision, 1.0)  # the decision still waits for its reward
+
+
+def test_rewards_outside_the_range_of_the_policy_are_refused():
+    agent = make_agent(cb.BernoulliTS())
+    with pytest.raises(ValueError, match=r"reward must be in \[0, 1\] for BernoulliTS, not 1.5"):
+        agent.observe("red", 1.5)
+    assert agent.n_observations == 0
+
+
+def test_whole_numbers_and_booleans_are_rewards():
+    agent = make_agent()
+    for reward in (1, True, np.float32(0.5), np.int64(2), np.bool_(True)):
+        agent.observe("red", reward)
+    assert agent._desk.state.sums[0] == 5.5
+
+
+@pytest.mark.parametrize("decision", [99, -1, "0", None, True])
+def test_an_unknown_decision_is_refused(decision):
+    agent = make_agent()
+    with pytest.raises(ValueError, match="decision must be one that ask"):
+        agent.tell(decision, 1.0)
+
+
+def test_a_decision_whose_reward_never_comes_can_be_forgotten():
+    agent = make_agent()
+    decision = agent.ask()
+    agent.forget(decision)
+    assert not agent.pending
+    with pytest.raises(ValueError, match="already"):
+        agent.tell(decision, 1.0)
+    with pytest.raises(ValueError, match="already"):
+        agent.forget(decision)
+
+
+def test_a_decision_can_be_restricted_to_some_arms():
+    agent = make_agent(cb.UniformRandom())
+    chosen = {agent.ask(arms=["red", "blue"]).arm for _ in range(50)}
+    assert chosen == {"red", "blue"}
+    with pytest.raises(ValueError, match="arm must be one of 'red', 'green', 'blue', not 'pink'"):
+        agent.ask(arms=["pink"])
+    with pytest.raises(ValueError, match="at least one arm"):
+        agent.ask(arms=[])
+
+
+def test_arms_come_and_go():
+    agent = make_agent(cb.CORe(warm_up=0.1), horizon=400)
+    play(agent, 100)
+    agent.retire_arm("green")
+    assert agent.arms == ["red", "blue"]
+    assert "green" not in play(agent, 100)
+    with pytest.raises(ValueError, match="'green' is retired"):
+        agent.ask(arms=["green"])
+    agent.add_arm("magnificent")
+    assert "magnificent" in play(agent, 20)
+    agent.add_arm("green")
+    learnt = agent._desk.state.counts[1]
+    assert learnt > 0  # what was learnt about it is still there
+    assert agent.arms == ["red", "green", "blue", "magnificent"]
+    with pytest.raises(ValueError, match="on offer already"):
+        agent.add_arm("green")
+
+
+def test_rewards_of_a_retired_arm_can_still_be_told():
+    agent = make_agent(cb.UCB1())
+    decision = agent.ask()
+    agent.retire_arm(decision.arm)
+    agent.tell(decision, 1.0)
+    assert agent.n_observations == 1
+
+
+def test_with_all_arms_retired_there_is_nothing_to_choose():
+    agent = cb.Agent(cb.UCB1(), arms=["only"])
+    agent.retire_arm("only")
+    with pytest.raises(ValueError, match="there is no arm to choose"):
+        agent.ask()
+
+
+def test_arms_may_be_anything_hashable():
+    arms = [1, 2.5, "x", None, ("a", 1), frozenset({3})]
+    agent = cb.Agent(cb.UniformRandom(), arms=arms)
+    assert {agent.ask().arm for _ in range(200)} == set(arms)
+
+
+@pytest.mark.parametrize(
+    ("arms", "sentence"),
+    [([], "at least one"), (["a", "a"], "'a' is there twice"), ("abc", "not the string"), ([[1]], "hashable")],
+)
+def test_bad_arms_are_refused(arms, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        cb.Agent(cb.CORe(), arms=arms)
+
+
+@pytest.mark.parametrize("policy", [None, cb.CORe, "CORe"])
+def test_a_policy_that_is_not_a_recipe_is_refused(policy):
+    with pytest.raises(ValueError, match="policy must be a recipe such as CORe"):
+        cb.Agent(policy, arms=["a"])
+
+
+def test_a_saved_agent_continues_bit_for_bit(tmp_path):
+    agent = make_agent(cb.CORe(warm_up=1.0))
+    play(agent, 300)
+    waiting = agent.ask()
+    agent.retire_arm("blue")
+    agent.save(tmp_path / "agent.json")
+    twin = cb.Agent.load(tmp_path / "agent.json")
+    assert twin.pending == {waiting.id: waiting.arm}
+    assert twin.arms == ["red", "green"]
+    assert all(map(np.array_equal, snapshot(agent), snapshot(twin)))
+    assert play(agent, 400) == play(twin, 400)  # past the point where buffers grow
+    assert all(map(np.array_equal, snapshot(agent), snapshot(twin)))
+    with pytest.raises(ValueError, match="told or forgotten"):
+        twin.tell(0, 1.0)
+
+
+def test_what_is_saved_changes_only_together_with_its_format(tmp_path):
+    make_agent().save(tmp_path / "agent.json")
+    content = json.loads((tmp_path / "agent.json").read_text())
+    assert content["format"] == 2
+    assert set(content) - {"format"} == {
+        *("policy", "arms", "seed", "horizon", "n_observations", "capacity"),
+        *("retired", "pending", "next_id", "rng", "state"),
+    }
+
+
+def test_a_saved_agent_keeps_tuples_as_arms(tmp_path):
+    agent = cb.Agent(cb.UCB1(), arms=[("a", 1), None, 2])
+    agent.save(tmp_path / "agent.json")
+    assert cb.Agent.load(tmp_path / "agent.json").arms == [("a", 1), None, 2]
+
+
+def test_a_decision_of_another_agent_is_refused():
+    one, other = make_agent(cb.UCB1()), cb.Agent(cb.UCB1(), arms=["x", "y"])
+    one.ask()
+    with pytest.raises(ValueError, match="decision must be one of this agent's"):
+        one.tell(other.ask(), 1.0)
+    assert one.n_observations == 0
+
+
+def test_threads_may_share_an_agent():
+    agent = make_agent(cb.CORe(warm_up=0.1))
+
+    def work(_):
+        for _ in range(500):
+            agent.tell(agent.ask(), 1.0)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert agent.n_observations == agent._desk.state.pool.tally[0] == 2000
+    assert not agent.pending
+
+
+def test_a_path_that_cannot_be_written_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"cannot write the agent to .*missing.agent\.json: No such file"):
+        make_agent().save(tmp_path / "missing" / "agent.json")
+
+
+def test_an_arm_that_cannot_be_saved_is_named_and_nothing_is_written(tmp_path):
+    agent = cb.Agent(cb.UCB1(), arms=[frozenset({1})])
+    with pytest.raises(ValueError, match="cannot save arm frozenset"):
+        agent.save(tmp_path / "agent.json")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("not json", "is not a saved agent"),
+        ("[1]", "is not a saved agent"),
+        ('{"format": 99, "policy": {}}', "has format 99"),
+    ],
+)
+def test_a_file_that_is_no_agent_is_refused(tmp_path, content, sentence):
+    (tmp_path / "agent.json").write_text(content)
+    with pytest.raises(ValueError, match=sentence):
+        cb.Agent.load(tmp_path / "agent.json")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content["state"].pop(),
+        lambda content: content.update(pending=[[0, 77]], next_id=1),
+        lambda content: content.update(pending=[[5, 0]]),
+        lambda content: content.update(retired=[99]),
+        lambda content: content.update(n_observations=10**6),
+        lambda content: content["state"][0].update(shape=[1]),
+        lambda content: content.pop("rng"),
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path, damage):
+    agent = make_agent()
+    agent.save(tmp_path / "agent.json")
+    content = json.loads((tmp_path / "agent.json").read_text())
+    damage(content)
+    (tmp_path / "agent.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="is not a saved agent"):
+        cb.Agent.load(tmp_path / "agent.json")
+
+
+def test_a_pool_of_limited_size_does_not_grow():
+    agent = make_agent(cb.CORe(pool_size=50))
+    play(agent, 2000)
+    assert agent._desk.state.pool.values.size == 50
+    assert agent.n_observations == 2000
+
+
+def test_the_seed_decides_the_choices():
+    assert play(make_agent(seed=1), 100) == play(make_agent(seed=1), 100)
+    assert play(make_agent(cb.UniformRandom(), seed=1), 100) != play(make_agent(cb.UniformRandom(), seed=2), 100)
+
+
+def test_a_policy_that_needs_a_horizon_says_so():
+    with pytest.raises(ValueError, match="horizon"):
+        make_agent(cb.UCBV())
+    make_agent(cb.UCBV(exploration="anytime"))
+    with pytest.raises(ValueError, match="horizon must be a whole number of at least 2, not 0"):
+        make_agent(horizon=0)
+
+
+class SumState(NamedTuple):
+    sums: np.ndarray
+    scale: float
+
+    def score(self, rng, scores):
+        for arm in range(scores.size):
+            scores[arm] = self.sums[arm]
+
+    def update(self, arm, reward, rng):
+        self.sums[arm] += self.scale * reward
+
+
+@dataclass(frozen=True)
+class Stars(cb.Policy):
+    """Its bounds are whole numbers, and with one arm so is its scale: an int where later there is a float."""
+
+    def start(self, n_arms, horizon, capacity):
+        return SumState(np.zeros(n_arms), max(1, n_arms / 2))
+
+    @property
+    def reward_range(self):
+        return 1, 5
+
+
+def test_machine_code_fits_whatever_the_state_becomes():
+    agent = cb.Agent(Stars(), arms=["a"])
+    agent.observe("a", 3.7)
+    assert agent._desk.state.sums.tolist() == [3.7]
+    for arm in ("b", "c"):
+        agent.add_arm(arm)
+    agent.observe("c", 3.0)
+    assert agent._desk.state.sums.tolist() == [3.7, 0.0, 4.5]
+
+
+def test_pending_decisions_can_be_read_while_others_are_made():
+    agent = make_agent(cb.UCB1())
+    stop = threading.Event()
+
+    def keep_asking():
+        while not stop.is_set():
+            agent.forget(agent.ask())
+            agent.ask()
+
+    with ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(keep_asking)
+        for _ in range(300):
+            assert set(agent.pending.values()) <= set(agent.arms)
+        stop.set()
+        asking.result()
+
+
+def test_a_horizon_that_is_all_warm_up_is_warned_of():
+    with pytest.warns(UserWarning, match="CORe spends all 50 rounds on its warm-up, which would take 142"):
+        cb.Agent(cb.CORe(), ["red", "green"], horizon=50)
+
+
+def test_a_policy_that_is_none_or_another_than_was_saved_is_refused_in_a_sentence(tmp_path):
+    path = tmp_path / "agent.json"
+    cb.Agent(cb.CORe(alpha=0.4), ["red", "green"]).save(path)
+    with pytest.raises(ValueError, match="policy must be a recipe such as CORe"):
+        cb.Agent.load(path, "CORe")
+    with pytest.raises(ValueError, match=r"must be the one that was saved, but alpha was 0\.4, is 0\.5$"):
+        cb.Agent.load(path, cb.CORe(alpha=0.5))

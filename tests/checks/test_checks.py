@@ -1,0 +1,404 @@
+import json
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import corebandit as cb
+from corebandit.catalogue import arm_policies, feature_policies, neural_policies
+from corebandit.contracts.recipe import FeaturePolicy
+
+VARIANTS = [
+    cb.CORe(sampler="exact"),
+    cb.CORe(sampler="exact", pool="plain"),
+    cb.CORe(pool_size=30),
+    cb.CORe(warm_up=0.0, alpha=2.0),
+    cb.UCBV(exploration="anytime"),
+    cb.KLUCB(family="gaussian"),
+    cb.PHE(pseudo="gaussian"),
+    cb.SSMC(window="last"),
+    cb.NPTS(any_reward=True),
+    cb.BootstrapTS(weights="poisson", replicate="round"),
+    cb.WeightedBootstrap(weights="gaussian"),
+    cb.RewardExchange(probability=0.15, kept=False),
+    cb.LinRewardExchange(probability=0.15, kept=False),
+    cb.LinRandUCB(coupled=False),
+    cb.EpsilonGreedy(epsilon=0.3),
+    cb.LinCORe(sampler="exact"),
+    cb.LinUCB(scaling="authors"),
+    cb.LinUCB(radius="determinant"),
+    cb.LinPHE(pseudo="gaussian"),
+]
+
+
+POLICIES = [
+    cls() for name, cls in {**arm_policies(), **feature_policies()}.items() if name not in neural_policies()
+]  # tests/neural has those
+
+
+@pytest.mark.parametrize("policy", [*POLICIES, *VARIANTS], ids=lambda p: p.label)
+def test_every_policy_keeps_the_contract(policy):
+    cb.check_policy(policy)
+
+
+@pytest.mark.parametrize(
+    "policy", [cb.CORe(), cb.EpsilonGreedy(), cb.UCBV(exploration="anytime"), cb.LinCORe()], ids=lambda p: p.label
+)
+def test_policies_keep_the_contract_without_a_horizon(policy):
+    cb.check_policy(policy, horizon=None)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        cb.BernoulliBandit(),
+        cb.BetaBandit(v=0.5),
+        cb.GaussianBandit(sigma=2.0),
+        cb.MixedBandit(),
+        cb.FixedArms([cb.Bernoulli(0.3), cb.Beta(0.5, 0.2), cb.Gaussian(1e9), cb.Uniform(-1, 3), cb.Exponential(2.0)]),
+        cb.LinearBandit(),
+        cb.ContextualBandit(rewards="beta"),
+        cb.FixedLinear([[1, 0], [0, 1], [1, 1]], theta=[0.2, 0.4], rewards="gaussian"),
+        cb.NonlinearBandit("quadratic"),
+        cb.FixedClassification([[1, 0], [0, 1], [1, 1]], labels=[0, 1, 0]),
+    ],
+    ids=lambda problem: problem.name,
+)
+def test_every_problem_keeps_the_contract(problem):
+    cb.check_problem(problem)
+
+
+class State(NamedTuple):
+    counts: np.ndarray
+
+    def score(self, rng, scores):
+        for arm in range(scores.size):
+            scores[arm] = -self.counts[arm]
+
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+
+
+@dataclass(frozen=True)
+class Good(cb.Policy):
+    def start(self, n_arms, horizon, capacity):
+        return State(np.zeros(n_arms))
+
+
+def test_a_users_policy_is_accepted():
+    cb.check_policy(Good())
+
+
+class NanState(State):
+    def score(self, rng, scores):
+        scores[0] = 1.0
+
+
+class FavouriteState(State):
+    def score(self, rng, scores):
+        for arm in range(scores.size):
+            scores[arm] = -float(arm)
+
+
+class ForgetfulState(State):
+    def update(self, arm, reward):
+        self.counts[arm] += 1.0
+
+
+class NoUpdate(NamedTuple):
+    counts: np.ndarray
+
+    def score(self, rng, scores):
+        scores[:] = 0.0
+
+
+class ScaledState(NamedTuple):
+    counts: np.ndarray
+    scale: float
+
+    def score(self, rng, scores):
+        for arm in range(scores.size):
+            scores[arm] = -self.counts[arm]
+
+    def update(self, arm, reward, rng):
+        self.counts[arm] += self.scale
+
+
+SHARED = np.zeros(100)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda n, c: NanState(np.zeros(n)), "score left NaN in"),
+        (lambda n, c: FavouriteState(np.zeros(n)), "depend on the order of the arms"),
+        (lambda n, c: ForgetfulState(np.zeros(n)), r"update must take \(arm, reward, rng\), not \(arm, reward\)"),
+        (lambda n, c: NoUpdate(np.zeros(n)), r"its state has no method update\(arm, reward, rng\)"),
+        (lambda n, c: State(SHARED[:n]), "two states share an array"),
+        (lambda n, c: [np.zeros(n)], "start must return a NamedTuple"),
+        (lambda n, c: State(np.zeros(2 * n)[::2]), "an array of its state is a view with gaps"),
+        (lambda n, c: ScaledState(np.zeros(n), max(1, n / 2)), "fields of the same types at all sizes"),
+    ],
+)
+def test_a_broken_state_is_told_what_is_wrong(make, sentence):
+    @dataclass(frozen=True)
+    class Broken(cb.Policy):
+        def start(self, n_arms, horizon, capacity):
+            return make(n_arms, capacity)
+
+    with pytest.raises(cb.CheckFailed, match=f"Broken: .*{sentence}"):
+        cb.check_policy(Broken())
+
+
+class RowState(NamedTuple):
+    """Averages of the rewards times the features: simple, but a policy."""
+
+    totals: np.ndarray  # (d,)
+    counts: np.ndarray  # (n_arms,)
+
+    def score(self, features, rng, scores):
+        for row in range(scores.size):
+            scores[row] = rng.random()
+            for j in range(self.totals.size):
+                scores[row] += features[row, j] * self.totals[j] / (1.0 + self.counts[0])
+
+    def update(self, arm, x, reward, rng):
+        self.counts[0] += 1.0
+        for j in range(x.size):
+            self.totals[j] += x[j] * reward
+
+
+@dataclass(frozen=True)
+class GoodByFeatures(FeaturePolicy):
+    def start(self, n_arms, n_features, horizon, capacity):
+        return RowState(np.zeros(n_features), np.zeros(n_arms))
+
+
+def test_a_users_policy_by_features_is_accepted():
+    cb.check_policy(GoodByFeatures())
+
+
+class RowNanState(RowState):
+    def score(self, features, rng, scores):
+        scores[0] = 1.0
+
+
+class RowOverreachingState(RowState):
+    def score(self, features, rng, scores):
+        for row in range(self.counts.size):
+            scores[row] = features[row, 0]
+
+
+class RowFavouriteState(RowState):
+    def score(self, features, rng, scores):
+        for row in range(scores.size):
+            scores[row] = -float(row)
+
+
+class RowNarrowState(RowState):
+    def score(self, features, rng, scores):
+        for row in range(scores.size):
+            scores[row] = rng.random() if row < 4 else -1.0
+
+
+class RowScalingState(RowState):
+    def score(self, features, rng, scores):
+        for row in range(scores.size):
+            features[row, 0] *= 0.5
+            scores[row] = features[row, 0]
+
+
+class RowUsingUpState(RowState):
+    def update(self, arm, x, reward, rng):
+        x[0] = 0.0
+
+
+class RowWithoutRngState(RowState):
+    def update(self, arm, x, reward):
+        self.counts[arm] += 1.0
+
+
+class RowForArmsState(RowState):
+    def score(self, rng, scores):
+        scores[:] = 0.0
+
+
+class RowTwoFacedState(RowState):
+    def score(self, features, rng, scores):
+        for row in range(scores.size):
+            scores[row] = features[row, 0] if scores[row] == scores[row] else -features[row, 0]
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda n, d: RowNanState(np.zeros(d), np.zeros(n)), "after 0 rounds score left NaN in"),
+        (
+            lambda n, d: RowOverreachingState(np.zeros(d), np.zeros(n)),
+            "offered 3 rows where there are up to 7",
+        ),
+        (lambda n, d: RowFavouriteState(np.zeros(d), np.zeros(n)), "depend on the order of the rows"),
+        (lambda n, d: RowNarrowState(np.zeros(d), np.zeros(n)), "of 50 rows it never chose one after the first 4"),
+        (lambda n, d: RowScalingState(np.zeros(d), np.zeros(n)), "score changed the features it was given"),
+        (lambda n, d: RowUsingUpState(np.zeros(d), np.zeros(n)), "update changed the features x it was given"),
+        (
+            lambda n, d: RowTwoFacedState(np.zeros(d), np.zeros(n)),
+            "compiled and as plain Python it chooses differently",
+        ),
+        (
+            lambda n, d: RowWithoutRngState(np.zeros(d), np.zeros(n)),
+            r"update must take \(arm, x, reward, rng\), not \(arm, x, reward\)",
+        ),
+        (
+            lambda n, d: RowForArmsState(np.zeros(d), np.zeros(n)),
+            r"score must take \(features, rng, scores\), not \(rng, scores\)",
+        ),
+        (lambda n, d: NoUpdate(np.zeros(n)), r"score must take \(features, rng, scores\), not \(rng, scores\)"),
+        (lambda n, d: RowState(SHARED[:d], np.zeros(n)), "two states share an array"),
+        (lambda n, d: np.zeros(n), "start must return a NamedTuple"),
+    ],
+)
+def test_a_broken_state_by_features_is_told_what_is_wrong(make, sentence):
+    @dataclass(frozen=True)
+    class Broken(FeaturePolicy):
+        def start(self, n_arms, n_features, horizon, capacity):
+            return make(n_arms, n_features)
+
+    with pytest.raises(cb.CheckFailed, match=f"Broken: .*{sentence}"):
+        cb.check_policy(Broken())
+
+
+def test_rewards_nobody_pays_cannot_be_checked():
+    @dataclass(frozen=True)
+    class Picky(GoodByFeatures):
+        @property
+        def reward_range(self):
+            return 2.0, 3.0
+
+    with pytest.raises(cb.CheckFailed, match=r"Picky: no rewards to check it with: its range is \[2, 3\]"):
+        cb.check_policy(Picky())
+
+
+@pytest.mark.parametrize("policy", [None, cb.CORe, cb.BernoulliBandit()])
+def test_what_is_no_policy_is_told_so(policy):
+    with pytest.raises(cb.CheckFailed, match="derives from Policy or FeaturePolicy"):
+        cb.check_policy(policy)
+
+
+def test_a_recipe_that_is_not_ready_for_json_is_told_so():
+    @dataclass(frozen=True)
+    class Odd(Good):
+        parameter: object = object()
+
+    with pytest.raises(cb.CheckFailed, match="Odd: its parameters must be ready for JSON"):
+        cb.check_policy(Odd())
+    assert json.dumps(Good().describe())
+
+
+class Liar(NamedTuple):
+    means: np.ndarray
+    shift: float
+
+    @property
+    def n_arms(self):
+        return 2
+
+    @property
+    def support(self):
+        return 0.0, 1.0
+
+    def pull(self, arm, rng):
+        return self.means[arm] + self.shift
+
+    def mean(self, arm):
+        return self.means[arm]
+
+    def best_mean(self):
+        return self.means[0]
+
+
+@pytest.mark.parametrize(
+    ("problem", "sentence"),
+    [
+        (Liar(np.array([0.5, 0.2]), 0.1), "arm 0 paid 0.6 on average, but says its mean is 0.5"),
+        (Liar(np.array([0.2, 0.5]), 0.0), r"best_mean\(\) is 0.2, but the highest mean is 0.5"),
+        (Liar(np.array([2.0, 0.5]), 0.0), r"arm 0 paid 2.0 to 2.0, outside \[0, 1\]"),
+        (State(np.zeros(2)), "it lacks n_arms, pull, mean, best_mean"),
+    ],
+)
+def test_a_broken_problem_is_told_what_is_wrong(problem, sentence):
+    with pytest.raises(cb.CheckFailed, match=sentence):
+        cb.check_problem(problem)
+
+
+class Market(NamedTuple):
+    """Stalls that pay what their features say; each field breaks one rule."""
+
+    theta: np.ndarray  # (2,)
+    shift: float = 0.0
+    noise: float = 0.0
+    says_new_from: int = 1
+    says_old_from: int = 1000
+    fills: int = 3
+    uses_up: bool = False
+
+    @property
+    def n_arms(self):
+        return 3
+
+    @property
+    def n_features(self):
+        return 2
+
+    @property
+    def support(self):
+        return -10.0, 10.0
+
+    def offer(self, current_round, rng, features):
+        for arm in range(self.fills):
+            features[arm, 0] = rng.random() + self.noise * np.random.default_rng().random()
+            features[arm, 1] = 1.0
+        return self.says_new_from <= current_round < self.says_old_from
+
+    def mean(self, arm, x):
+        return self.theta[0] * x[0] + self.theta[1] * x[1]
+
+    def pull(self, arm, x, rng):
+        reward = self.mean(arm, x) + self.shift
+        if self.uses_up:
+            x[1] = 0.0
+        return reward + (0.1 if rng.random() < 0.5 else -0.1)
+
+
+class Silent(NamedTuple):
+    n_arms: int = 3
+
+    def offer(self, current_round, rng, features):
+        return True
+
+
+FAIR = np.array([1.0, 2.0])
+
+
+def test_a_users_problem_with_features_is_accepted():
+    cb.check_problem(Market(FAIR))
+
+
+@pytest.mark.parametrize(
+    ("problem", "sentence"),
+    [
+        (Market(FAIR, shift=0.5), r"Market: arm 0 paid .* on average, but says its mean is"),
+        (Market(FAIR, noise=0.5), "Market: in round 1 it offers different features from the same stream"),
+        (Market(FAIR, says_new_from=2), "Market: in round 1 all features are new, so offer must return True"),
+        (Market(FAIR, says_old_from=5), "Market: in round 5 offer changed features but did not return True"),
+        (Market(FAIR, fills=2), "Market: what it offers in round 1: features must be finite .* row 2, column 0 is nan"),
+        (Market(FAIR, uses_up=True), "Market: mean or pull changed the features x"),
+        (Market(10 * FAIR), r"Market: arm . paid .* outside \[-10, 10\]"),
+        (Market(FAIR * np.inf), "Market: its means must be finite"),
+        (Silent(), "it lacks pull, mean, n_features"),
+    ],
+)
+def test_a_broken_problem_with_features_is_told_what_is_wrong(problem, sentence):
+    with pytest.raises(cb.CheckFailed, match=sentence):
+        cb.check_problem(problem)

@@ -1,0 +1,212 @@
+import json
+import re
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from corebandit.catalogue import known_policies, known_problems
+from corebandit.cli import app
+from corebandit.clicks import PBM
+from corebandit.clicks.stored_models import write_models
+
+SMALL = ["--horizon", "200", "--runs", "4"]
+
+
+def corebandit(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output + result.stderr
+    return result
+
+
+def test_reproduce_writes_everything(tmp_path):
+    printed = corebandit("reproduce", "figure1", *SMALL, "--out", tmp_path, "--jobs", 1).stdout
+    assert "F1.a" in printed
+    assert "NP-TS" in printed
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names >= {"results.parquet", "summary.json", "claims.json", "experiments.json", "report.html", "figures"}
+    figures = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert figures >= {"figure1.png", "figure1.svg", "figure1-final-regret.png", "figure1-final-regret.svg"}
+    rows = json.loads((tmp_path / "summary.json").read_text())["rows"]
+    assert len(rows) == 3 * 8
+    columns = "figure problem policy horizon runs mean stderr ci_low ci_high cpu_seconds"
+    assert list(rows[0]) == columns.split()
+    claims = json.loads((tmp_path / "claims.json").read_text())["claims"]
+    assert {(claim["id"], claim["warm_up"]) for claim in claims} == {
+        (name, factor) for name in ("F1.a", "F1.b", "F1.c") for factor in (2.0, 4.0)
+    }
+    page = (tmp_path / "report.html").read_text()
+    assert not re.search(r"""(src|href)=["']https?://""", page)
+
+
+def test_reproduce_gives_the_same_results_on_any_number_of_threads_and_when_continued(tmp_path):
+    for name, jobs in (("one", 1), ("two", 2)):
+        corebandit("reproduce", "figure1", *SMALL, "--out", tmp_path / name, "--jobs", jobs)
+    one, two = (pl.read_parquet(tmp_path / name / "results.parquet") for name in ("one", "two"))
+    assert one.equals(two)
+    for path in list((tmp_path / "one" / "chunks").iterdir())[::3]:
+        path.unlink()
+    corebandit("reproduce", "figure1", *SMALL, "--out", tmp_path / "one")
+    assert pl.read_parquet(tmp_path / "one" / "results.parquet").equals(two)
+
+
+def test_compare_takes_parameters_and_several_problems(tmp_path):
+    arguments = ["--policies", "CORe(alpha=0.4),UCB1", "--arms", 3, *SMALL, "--out", tmp_path]
+    printed = corebandit("compare", "--problem", "beta", "--problem", "gaussian(sigma=0.2)", *arguments).stdout
+    assert "CORe(alpha=0.4)" in printed
+    frame = pl.read_parquet(tmp_path / "results.parquet")
+    assert frame["problem"].unique(maintain_order=True).to_list() == [
+        "beta(n_arms=3)",
+        "gaussian(n_arms=3, sigma=0.2)",
+    ]
+
+
+def test_compare_ranks_too(tmp_path):
+    arguments = ["--policies", "Ranked(CORe(warm_up=0.1)),TopRank,CascadeKLUCB", *SMALL, "--out", tmp_path]
+    corebandit("compare", "--problem", "yandex_like(query=3)", *arguments)
+    frame = pl.read_parquet(tmp_path / "results.parquet")
+    assert frame["policy"].unique(maintain_order=True).to_list() == ["CORe(warm_up=0.1)", "TopRank", "CascadeKLUCB"]
+
+
+def test_the_usual_ranking_policies_look_where_users_do(tmp_path):
+    write_models(tmp_path / "models.json", {"9982_0": {"PBM": PBM([0.4, 0.2, 0.1], [1.0, 0.5])}})
+    problem = f"stored_query(file='{tmp_path / 'models.json'}', query='9982_0', model='PBM', n_positions=2)"
+    corebandit("compare", "--problem", problem, *SMALL, "--out", tmp_path / "out", "--sampler", "exact")
+    (described,) = json.loads((tmp_path / "out" / "experiments.json").read_text())["experiments"]
+    assert described["label"] == "query 9982_0, PBM, 2 shown"
+    assert [policy.get("observes") for policy in described["policies"].values()] == ["all", "all", None]
+    assert next(iter(described["policies"].values()))["policy"]["sampler"] == "exact"
+
+
+def test_the_sampler_can_be_set_for_all(tmp_path):
+    corebandit(
+        "compare", "--problem", "gaussian", "--policies", "CORe", *SMALL, "--out", tmp_path, "--sampler", "exact"
+    )
+    described = json.loads((tmp_path / "experiments.json").read_text())["experiments"][0]
+    assert described["policies"]["CORe"]["sampler"] == "exact"
+
+
+def test_the_linear_figures_search_first_and_then_play(tmp_path):
+    printed = corebandit("reproduce", "figure2", "figure3", *SMALL, "--out", tmp_path).stdout
+    assert all(claim in printed for claim in ("F2.a", "F2.b", "F3.a", "F3.b", "F3.c", "F3.d"))
+    assert "Figure 2: parameter search, Beta: a of LinPHE: best is LinPHE a=" in printed
+    figures = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert figures >= {"figure2.png", "figure2-parameter-search.svg", "figure3.png", "figure3-heat-map.png"}
+    described = json.loads((tmp_path / "experiments.json").read_text())["experiments"]
+    names = [experiment["name"] for experiment in described]
+    assert names == ["figure2"] * 3 + ["figure3"] * 2 + ["figure3-heat-map"] * 2 + ["figure2-parameter-search"] * 6
+    again = corebandit("reproduce", "figure2", "figure3", *SMALL, "--out", tmp_path).stdout
+    assert again.splitlines()[:-1] == printed.splitlines()[:-1]
+
+
+def test_the_theory_is_judged_at_any_size(tmp_path):
+    printed = corebandit("reproduce", "theory", *SMALL, "--out", tmp_path).stdout
+    claims = json.loads((tmp_path / "claims.json").read_text())["claims"]
+    assert [claim["id"] for claim in claims] == ["T1", "T1", "T2", "T3", "T4", "T4", "T5", "T5"]
+    assert "T3" in printed
+    figures = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert "theory-growth-of-regret.png" in figures
+    assert "theory.png" not in figures
+
+
+def test_tune_draws_a_line_or_a_map(tmp_path):
+    arguments = ["--problem", "gaussian(n_arms=3)", "--policy", "CORe(warm_up=2)", *SMALL]
+    printed = corebandit("tune", *arguments, "--parameter", "alpha=0.2:0.6:0.2", "--out", tmp_path / "line").stdout
+    assert "best: CORe(warm_up=2.0) alpha=" in printed
+    printed = corebandit(
+        *("tune", *arguments, "--parameter", "alpha=0.2,0.4", "--parameter", "z=0.3,0.5", "--out", tmp_path / "map")
+    ).stdout
+    assert "z \\ alpha" in printed
+    for name in ("line", "map"):
+        assert (tmp_path / name / "figures" / "tune.svg").exists()
+        assert (tmp_path / name / "report.html").exists()
+    assert len(pl.read_parquet(tmp_path / "map" / "results.parquet")["policy"].unique()) == 4
+
+
+def test_run_reads_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text('problems = ["bernoulli"]\npolicies = ["UCB1"]\nhorizon = 100\nruns = 3\n')
+    corebandit("run", "mine.toml")
+    assert (tmp_path / "results" / "mine" / "report.html").exists()
+
+
+def test_lists_show_what_there_is():
+    printed = corebandit("list", "policies").stdout
+    assert all(name in printed for name in known_policies())
+    printed = corebandit("list", "problems").stdout
+    assert all(name in printed for name in known_problems())
+    assert "figure1" in corebandit("list", "figures").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["reproduce", "figur1"], "unknown figure 'figur1': did you mean 'figure1'?"),
+        (["reproduce", "--runs", "0"], "runs must be a whole number of at least 1, not 0"),
+        (["reproduce", "--jobs", "0"], "jobs must be a whole number of at least 1, not 0"),
+        (["compare", "--problem", "bernouli"], "unknown problem 'bernouli': did you mean 'bernoulli'?"),
+        (["compare", "--problem", "bernoulli", "--policies", "COREE"], "unknown policy 'COREE': did you mean 'CORe'?"),
+        (["compare", "--problem", "bernoulli", "--policies", "CORe(alpha=-1)"], "alpha must be a number of at least 0"),
+        (["compare", "--problem", "bernoulli", "--policies", "CORe(z=1)"], "z must be a number above 0 and below 1"),
+        (["compare", "--problem", "bernoulli", "--arms", "0"], "n_arms must be a whole number of at least 1, not 0"),
+        (["compare", "--problem", "arms([bernoulli(0.5)])", "--arms", "3"], "--arms does not fit"),
+        (
+            ["compare", "--problem", "gaussian", "--policies", "BernoulliTS"],
+            "BernoulliTS is made for rewards in [0, 1]",
+        ),
+        (["compare", "--problem", "bernoulli", "--policies", ""], "policies must name at least one policy"),
+        (
+            ["compare", "--problem", "linear", "--policies", "CORe"],
+            "CORe takes no features, but linear offers them: choose a policy that does, such as LinCORe",
+        ),
+        (
+            ["compare", "--problem", "bernoulli", "--policies", "LinCORe"],
+            "LinCORe chooses by features, but bernoulli offers none",
+        ),
+        (["compare", "--problem", "linear(n_arms=5)"], "n_arms must be at least n_features, 10"),
+        (
+            ["compare", "--problem", "fixed_linear([[1, 1], [2, 2]], [0.1, 0.1])", "--policies", "LinCORe"],
+            "features must span all 2 dimensions, but span 1",
+        ),
+        (["compare", "--problem", "linear", "--policies", "LinCORe(lam=0)"], "lam must be a number above 0, not 0"),
+        (
+            ["tune", "--problem", "beta", "--policy", "CORe", "--parameter", "alhpa=1,2"],
+            "unknown parameter of CORe 'alhpa': did you mean 'alpha'?",
+        ),
+        (
+            ["tune", "--problem", "beta", "--policy", "CORe", "--parameter", "alpha"],
+            "a parameter is written as alpha=0.2:1.4:0.2",
+        ),
+        (
+            ["tune", "--problem", "beta", "--policy", "CORe", "--parameter", "z=0.4", "--parameter", "z=0.5"],
+            "--parameter names the same parameter twice",
+        ),
+        (["reproduce", "figure1", "--click-models", "m.json"], "--click-models is for figure4, which is not among"),
+        (["reproduce", "figure1", "theory", "--model", "PBM"], "--model is for figure4, which is not among figure1, t"),
+        (["reproduce", "figure4", "--click-models", "m.json"], "cannot read m.json: No such file or directory"),
+        (
+            ["compare", "--problem", "yandex_like", "--policies", "CORe"],
+            "CORe does not rank, but yandex_like shows rankings: say Ranked(CORe)",
+        ),
+        (["run", "missing.toml"], "cannot read missing.toml: No such file or directory"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(arguments, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = corebandit(*arguments, code=2)
+    assert sentence in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    result = corebandit("reproduce", *SMALL, "--out", tmp_path / "file" / "below", code=2)
+    assert "cannot write results to" in result.stderr
+
+
+def test_help_teaches():
+    assert "reproduce" in corebandit("--help").stdout
+    for command in ("reproduce", "compare", "tune", "run", "list"):
+        assert corebandit(command, "--help").stdout
+    assert re.fullmatch(r"\d+\.\d+\.\d+", corebandit("--version").stdout.strip())

@@ -1,0 +1,184 @@
+"""Fingerprints of sources: an edit below invalidates, an edit beside does not."""
+
+import ast
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import corebandit as cb
+from corebandit.catalogue import known_policies
+from corebandit.compiled.sources import OURS, PACKAGE, UnknownSource, fingerprint, modules_below
+from fresh_interpreter import run_python
+
+FINGERPRINTS = """
+import corebandit as cb
+from corebandit.compiled.sources import fingerprint
+print(fingerprint([cb.CORe]), fingerprint([cb.UCB1]), fingerprint([cb.LinCORe]))
+"""
+POLICIES = ("CORe", "UCB1", "LinCORe")
+
+
+def imports_by_syntax_tree(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text())
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == OURS:
+            assert node.level == 0
+            found.add(node.module)
+        if isinstance(node, ast.Import):
+            assert not any(name.name.partition(".")[0] == OURS for name in node.names), f"{path}: import corebandit.x"
+    return found
+
+
+def is_lazy(module: str) -> bool:
+    """Tell whether a package only lists names, so that imports from it hide what is imported."""
+    init = PACKAGE.joinpath(*module.split(".")[1:]) / "__init__.py"
+    return init.exists() and "__getattr__" in init.read_text()
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_imports_are_found_without_a_parser():
+    for path in PACKAGE.rglob("*.py"):
+        assert modules_below(module_name(path)) >= imports_by_syntax_tree(path), path
+
+
+def test_what_decides_numbers_imports_nothing_that_only_lists_names():
+    roots = {policy.__module__ for policy in known_policies().values()}
+    for module in modules_below(*roots, "corebandit.experiments.chunks", "corebandit.agents.agent"):
+        assert not is_lazy(module), f"{module} hides what it imports"
+
+
+def test_policies_stand_on_what_they_use():
+    core, ucb1 = modules_below(cb.CORe.__module__), modules_below(cb.UCB1.__module__)
+    assert "corebandit.parts.pool" in core
+    assert "corebandit.parts.pool" not in ucb1
+    assert cb.UCB1.__module__ not in core
+    assert not any(module.startswith(("corebandit.report", "corebandit.experiments")) for module in core | ucb1)
+
+
+def test_what_plays_games_needs_numpy_and_numba_alone(tmp_path):
+    script = """
+import sys
+import corebandit.games.kinds, corebandit.catalogue
+for policy in corebandit.catalogue.known_policies().values():
+    pass
+corebandit.catalogue.known_problems()
+print(*sorted({name.partition(".")[0] for name in sys.modules if "site-packages" in (getattr(sys.modules[name], "__file__", None) or "")}))
+"""
+    # numba imports SciPy by itself, for linear algebra.
+    assert set(run_python(script, tmp_path).split()) <= {"numpy", "numba", "llvmlite", "scipy", "_distutils_hack", "cloudpickle", "_virtualenv"}
+
+
+@pytest.fixture
+def copied_package(tmp_path: Path) -> Path:
+    """Return a folder with a copy of the package that a test may edit."""
+    shutil.copytree(PACKAGE, tmp_path / "corebandit", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def changed_by_an_edit(folder: Path, module: str) -> set[str]:
+    """Return the policies whose fingerprint changes when a module is edited, even if the clock does not show it."""
+    path = folder / "corebandit" / f"{module}.py"
+    before, text, date = run_python(FINGERPRINTS, folder).split(), path.read_text(), path.stat()
+    path.write_text(f"{text}\n# edited\n")
+    os.utime(path, ns=(date.st_atime_ns, date.st_mtime_ns))
+    after = run_python(FINGERPRINTS, folder).split()
+    path.write_text(text)
+    os.utime(path, ns=(date.st_atime_ns, date.st_mtime_ns))
+    return {policy for policy, one, other in zip(POLICIES, before, after, strict=True) if one != other}
+
+
+@pytest.mark.parametrize(
+    ("module", "changed"),
+    [
+        ("policies/arms/ucb1", {"UCB1"}),
+        ("policies/arms/core", {"CORe"}),
+        ("policies/linear/lincore", {"LinCORe"}),
+        ("parts/pool", {"CORe", "LinCORe"}),
+        ("parts/ridge", {"LinCORe"}),
+        ("randomness/stream", {"CORe", "UCB1", "LinCORe"}),
+        ("contracts/recipe", {"CORe", "UCB1", "LinCORe"}),
+        ("experiments/result", set()),
+        ("agents/agent", set()),
+        ("__init__", set()),
+    ],
+)
+def test_an_edit_below_invalidates_and_an_edit_beside_does_not(copied_package, module, changed):
+    assert changed_by_an_edit(copied_package, module) == changed
+
+
+OWN = """
+import math
+from dataclasses import dataclass
+import numpy as np
+import corebandit as cb
+from helper import bonus
+WIDTH = 2.0
+UNUSED = [1, 2]
+
+class Mine:
+    def width(self):
+        return WIDTH * bonus()
+"""
+OWN_FINGERPRINT = """
+import mine
+{change}
+from corebandit.compiled.sources import fingerprint
+print(fingerprint([mine.Mine]))
+"""
+
+
+def own_fingerprint(folder: Path, mine: str = OWN, helper: str = "def bonus():\n    return 1.0\n", change: str = "") -> str:
+    (folder / "mine.py").write_text(mine)
+    (folder / "helper.py").write_text(helper)
+    return run_python(OWN_FINGERPRINT.format(change=change), folder)
+
+
+def test_a_users_file_counts_with_what_it_imports_and_the_globals_that_it_reads(tmp_path):
+    first = own_fingerprint(tmp_path)
+    assert own_fingerprint(tmp_path) == first
+    assert own_fingerprint(tmp_path, mine=OWN + "# edited\n") != first
+    assert own_fingerprint(tmp_path, helper="def bonus():\n    return 2.0\n") != first
+    assert own_fingerprint(tmp_path, change="mine.WIDTH = 3.0") != first
+    assert own_fingerprint(tmp_path, change="mine.UNUSED = [3]") == first
+
+
+def test_our_names_that_a_users_file_uses_count(copied_package):
+    mine = OWN + "\nclass Other(cb.UCB1):\n    pass\n"
+    first = own_fingerprint(copied_package, mine)
+    for module, is_used in (("arms/ucb1", True), ("arms/klucb", False)):
+        path = copied_package / "corebandit" / "policies" / f"{module}.py"
+        text = path.read_text()
+        path.write_text(f"{text}\n# edited\n")
+        assert (own_fingerprint(copied_package, mine) != first) == is_used
+        path.write_text(text)
+
+
+def test_what_was_typed_in_has_no_fingerprint():
+    namespace = {"__name__": "typed_in"}
+    exec("class Typed:\n    pass\n", namespace)
+    with pytest.raises(UnknownSource):
+        fingerprint([namespace["Typed"]])
+
+
+def test_a_file_that_has_changed_since_it_was_imported_has_no_fingerprint(tmp_path):
+    script = """
+import pathlib, time
+import corebandit.compiled.sources as sources
+path = pathlib.Path("late.py")
+path.write_text("def one():\\n    return 1\\n")
+import late
+first = sources.fingerprint([late.one])
+path.write_text("def one():\\n    return 2\\n")
+try:
+    print(sources.fingerprint([late.one]))
+except sources.UnknownSource:
+    print("unknown")
+"""
+    assert run_python(script, tmp_path) == "unknown"

@@ -1,0 +1,64 @@
+import pytest
+
+import corebandit as cb
+from corebandit.experiments.experiment_file import read_experiments
+
+GOOD = """
+horizon = 500
+runs = 5
+problems = ["bernoulli", { name = "gaussian", sigma = 0.2 }]
+policies = ["CORe", { name = "CORe", alpha = 0.4, label = "small" }]
+"""
+
+
+def write(tmp_path, text):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    return path
+
+
+def test_every_policy_meets_every_problem(tmp_path):
+    experiments = read_experiments(write(tmp_path, GOOD), seed=3)
+    assert [experiment.problem for experiment in experiments] == [cb.BernoulliBandit(), cb.GaussianBandit(sigma=0.2)]
+    for experiment in experiments:
+        assert experiment.policies == {"CORe": cb.CORe(), "small": cb.CORe(alpha=0.4)}
+        assert (experiment.horizon, experiment.runs, experiment.seed, experiment.name) == (500, 5, 3, "mine")
+
+
+def test_a_file_may_describe_rankings(tmp_path):
+    text = """
+    problems = ["yandex_like(query=3)", { name = "yandex_like", query = 4, click_model = "PBM" }]
+    policies = ["Ranked(CORe(alpha=0.4))", "TopRank", { name = "Ranked", policy = { name = "UCB1" }, label = "bounds" }]
+    """
+    experiments = read_experiments(write(tmp_path, text))
+    assert [each.problem for each in experiments] == [cb.YandexLike(3), cb.YandexLike(4, click_model="PBM")]
+    assert experiments[0].policies == {
+        "CORe(alpha=0.4)": cb.Ranked(cb.CORe(alpha=0.4)),
+        "TopRank": cb.TopRank(),
+        "bounds": cb.Ranked(cb.UCB1()),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (GOOD + "horizn = 3", "mine.toml: unknown key 'horizn': did you mean 'horizon'?"),
+        (GOOD.replace("runs = 5", "runs = 0"), "runs must be a whole number of at least 1, not 0"),
+        (GOOD.replace("runs = 5", "runs = '5'"), "runs is '5', but input should be a valid integer"),
+        ("policies = ['CORe']", r"problems is missing, for instance problems = \[\"bernoulli\"\]"),
+        ("problems = ['bernoulli']", "policies is missing"),
+        (GOOD.replace("bernoulli", "bernouli"), "unknown problem 'bernouli': did you mean 'bernoulli'?"),
+        (GOOD.replace("alpha", "alhpa"), "unknown parameter of CORe 'alhpa': did you mean 'alpha'?"),
+        (GOOD.replace(', label = "small"', "").replace("alpha = 0.4", "alpha = 0.6"), "two entries labelled 'CORe'"),
+        ("horizon = ", "is not a TOML file"),
+        ("problems = []\npolicies = ['CORe']", "problems must name at least one problem"),
+    ],
+)
+def test_a_mistake_in_the_file_is_answered_with_a_sentence(tmp_path, text, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        read_experiments(write(tmp_path, text))
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"cannot read .*none.toml: No such file"):
+        read_experiments(tmp_path / "none.toml")

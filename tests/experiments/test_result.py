@@ -1,0 +1,140 @@
+import numpy as np
+import polars as pl
+import pytest
+
+import corebandit as cb
+from corebandit import report
+from corebandit.reproduction.publish import publish
+
+
+@pytest.fixture(scope="module")
+def result():
+    policies = [cb.CORe(), cb.UCB1(), cb.UniformRandom()]
+    problems = (cb.BernoulliBandit(), cb.GaussianBandit())
+    return cb.run([cb.Experiment(problem, policies, horizon=400, runs=12, seed=1) for problem in problems])
+
+
+def test_the_frame_has_one_row_for_each_checkpoint(result):
+    assert result.frame.columns == ["figure", "problem", "policy", "run", "round", "regret"]
+    assert result.frame.height == 2 * 3 * 12 * 100
+
+
+def test_the_summary_is_computed_from_the_final_regrets(result):
+    finals = result.frame.filter(
+        (pl.col("round") == 400) & (pl.col("policy") == "UCB1") & (pl.col("problem") == "gaussian")
+    )["regret"].to_numpy()
+    row = result.summary().row(
+        by_predicate=(pl.col("policy") == "UCB1") & (pl.col("problem") == "gaussian"), named=True
+    )
+    assert row["mean"] == pytest.approx(finals.mean())
+    assert row["stderr"] == pytest.approx(finals.std(ddof=1) / np.sqrt(12))
+    assert row["ci_low"] < row["mean"] < row["ci_high"]
+    assert (row["horizon"], row["runs"]) == (400, 12)
+    assert row["cpu_seconds"] > 0
+
+
+def test_differences_are_paired(result):
+    rows = result.differences().filter(pl.col("problem") == "bernoulli")
+    assert rows["policy"].to_list() == ["UCB1", "UniformRandom"]
+    assert rows["baseline"].to_list() == ["CORe", "CORe"]
+    gaps = result.regret("UniformRandom", "bernoulli")[:, -1] - result.regret("CORe", "bernoulli")[:, -1]
+    assert rows["mean"][1] == pytest.approx(gaps.mean())
+    assert rows["share_better"][1] == (gaps < 0).mean()
+    assert result.differences("UCB1")["baseline"].unique().to_list() == ["UCB1"]
+    with pytest.raises(
+        ValueError, match=r"baseline must be one of the policies \(CORe, UCB1, UniformRandom\), not 'TS'"
+    ):
+        result.differences("TS")
+
+
+def test_one_policy_is_picked_by_name(result):
+    assert result.regret("UCB1", problem="gaussian").shape == (12, 100)
+    with pytest.raises(ValueError, match=r"policy 'UCB1' fits 2 curves, not one; .*comparison/bernoulli/CORe"):
+        result.regret("UCB1")
+
+
+def test_a_saved_result_is_the_same_when_loaded(result, tmp_path):
+    result.save(tmp_path / "deep" / "folder")
+    loaded = cb.Result.load(tmp_path / "deep" / "folder")
+    assert loaded.frame.equals(result.frame)
+    assert loaded.summary().equals(result.summary())
+    with pytest.raises(ValueError, match=r"holds no result: there is no results\.parquet"):
+        cb.Result.load(tmp_path)
+
+
+def test_a_notebook_shows_table_and_figure(result):
+    html = result._repr_html_()
+    assert "<table" in html
+    assert "<svg" in html
+    assert "UniformRandom" in html
+
+
+def test_plot_returns_a_figure_with_a_panel_for_each_problem(result):
+    figure = result.plot()
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["bernoulli", "gaussian"]
+
+
+@pytest.fixture(scope="module")
+def swept():
+    """One experiment as it is, and one of the same kind whose policies are points of a search and of a grid."""
+    plain = cb.run(cb.Experiment(cb.BernoulliBandit(), [cb.CORe(), cb.UCB1()], horizon=300, runs=8, name="figure1"))
+    policies = {f"eps {epsilon}": cb.EpsilonGreedy(epsilon=epsilon) for epsilon in (0.3, 0.1)}
+    policies |= {f"core {alpha}": cb.CORe(alpha=alpha, z=0.5) for alpha in (0.2, 0.6)}
+    search = cb.run(cb.Experiment(cb.BernoulliBandit(), policies, horizon=400, runs=6, name="search", title="Coins"))
+    points = {f"eps {epsilon}": {"series": "greedy", "at": {"epsilon": epsilon}} for epsilon in (0.3, 0.1)}
+    points |= {f"core {alpha}": {"series": "CORe", "at": {"alpha": alpha, "z": 0.5}} for alpha in (0.2, 0.6)}
+    return cb.Result(
+        pl.concat([plain.frame, search.frame]),
+        [*plain.experiments, {**search.experiments[0], "points": points}],
+        pl.concat([plain.cpu_seconds, search.cpu_seconds]),
+    )
+
+
+def test_sweeps_have_one_row_for_each_point(swept):
+    sweeps = swept.sweeps()
+    assert sweeps.select("figure", "title", "series", "policy", "x_name", "x", "y_name", "y").rows() == [
+        ("search", "Coins", "greedy", "eps 0.3", "epsilon", 0.3, None, None),
+        ("search", "Coins", "greedy", "eps 0.1", "epsilon", 0.1, None, None),
+        ("search", "Coins", "CORe", "core 0.2", "alpha", 0.2, "z", 0.5),
+        ("search", "Coins", "CORe", "core 0.6", "alpha", 0.6, "z", 0.5),
+    ]
+    assert sweeps.select("runs", "horizon").unique().rows() == [(6, 400)]
+    summary = swept.summary().filter(figure="search")
+    assert sweeps.select("mean", "ci_low", "ci_high").equals(summary.select("mean", "ci_low", "ci_high"))
+
+
+def test_a_result_without_points_has_no_sweeps_but_their_columns(result, swept):
+    assert result.sweeps().is_empty()
+    assert result.sweeps().schema == swept.sweeps().schema
+
+
+def test_points_of_sweeps_are_not_compared_in_pairs(swept):
+    rows = swept.differences()
+    assert rows.select("figure", "policy").rows() == [("figure1", "UCB1")]
+    with pytest.raises(ValueError, match=r"one of the policies \(CORe, UCB1\), not 'eps 0\.1'"):
+        swept.differences("eps 0.1")
+
+
+def test_sweeps_are_plotted_and_shown_as_sweeps(swept):
+    assert swept.plot().axes[0].get_ylabel() == "cumulative regret"
+    assert swept.plot("search").axes[0].get_xlabel() == "epsilon"
+    html = swept._repr_html_()
+    assert "eps 0.1" not in html
+    assert "greedy epsilon=" in html
+
+
+def test_points_survive_saving(swept, tmp_path):
+    swept.save(tmp_path)
+    assert cb.Result.load(tmp_path).sweeps().equals(swept.sweeps())
+
+
+def test_publishing_writes_figures_of_sweeps_and_drawings_but_no_curves_of_sweeps(swept, tmp_path):
+    drawing = report.Drawing("theory", "Regret against n, (d = 5)", "Seen.", swept.plot())
+    page = publish(swept, tmp_path, title="All", command="none", seconds=1.0, drawings=[drawing])
+    names = ["figure1", "figure1-final-regret", "search", "search-heat-map", "theory-regret-against-n-d-5"]
+    written = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert written == {f"{name}.{suffix}" for name in names for suffix in ("png", "svg")}
+    text = page.read_text(encoding="utf-8")
+    assert "<h2>Theory</h2>" in text
+    assert "parameter settings" in text

@@ -1,0 +1,73 @@
+import pytest
+
+import corebandit as cb
+from corebandit.experiments.experiment import Point
+from corebandit.experiments.sweep import grid_from, sweep
+from corebandit.policies import LinCORe
+
+
+def test_every_combination_is_a_policy_with_its_point():
+    experiment = sweep(
+        cb.BernoulliBandit(), cb.CORe(warm_up=2.0), {"alpha": [0.2, 0.6], "z": [0.5, 0.6, 0.7]}, horizon=100, runs=2
+    )
+    assert len(experiment.policies) == len(experiment.points) == 6
+    label = "CORe(alpha=0.2, z=0.5, warm_up=2.0)"
+    assert experiment.policies[label] == cb.CORe(alpha=0.2, z=0.5, warm_up=2.0)
+    assert experiment.points[label] == Point("CORe(warm_up=2.0)", {"alpha": 0.2, "z": 0.5})
+    assert experiment.describe()["points"][label] == {"series": "CORe(warm_up=2.0)", "at": {"alpha": 0.2, "z": 0.5}}
+
+
+def test_whole_numbers_stay_whole_where_the_parameter_is_a_count():
+    experiment = sweep(cb.BernoulliBandit(), cb.CORe(), {"pool_size": [50.0, 100.0]})
+    assert [policy.pool_size for policy in experiment.policies.values()] == [50, 100]
+    assert all(isinstance(policy.pool_size, int) for policy in experiment.policies.values())
+
+
+def test_the_points_of_a_sweep_play_the_same_runs_as_the_policies_alone():
+    swept = cb.run(sweep(cb.GaussianBandit(), cb.CORe(), {"alpha": [0.3, 0.9]}, horizon=500, runs=3))
+    alone = cb.run(cb.Experiment(cb.GaussianBandit(), [cb.CORe(alpha=0.9)], horizon=500, runs=3))
+    assert (swept.regret("CORe(alpha=0.9)") == alone.regret("CORe(alpha=0.9)")).all()
+
+
+def test_features_are_swept_as_arms_are():
+    experiment = sweep(cb.LinearBandit(), LinCORe(), {"alpha": [0.2, 0.4]}, horizon=500, runs=2)
+    assert len(cb.run(experiment).sweeps()) == 2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alhpa": [0.1]}, "unknown parameter of CORe 'alhpa': did you mean 'alpha'"),
+        ({}, "parameters must name one or two parameters, not 0"),
+        ({"alpha": [1], "z": [0.5], "warm_up": [2]}, "parameters must name one or two parameters, not 3"),
+        ({"alpha": []}, "at least one value of alpha"),
+        ({"alpha": 0.4}, "parameters must list values of alpha"),
+        ({"alpha": [0.4, 0.4]}, "parameters must name different values of alpha"),
+        ({"alpha": ["0.1"]}, "alpha must be a number, not '0.1'"),
+        ({"z": [0.5, 1.5]}, "z must be a number above 0 and below 1, not 1.5"),
+    ],
+)
+def test_a_grid_that_makes_no_sense_is_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        sweep(cb.BernoulliBandit(), cb.CORe(), parameters)
+
+
+@pytest.mark.parametrize(
+    ("text", "grid"),
+    [
+        ("alpha=0.2:1.4:0.2", ("alpha", [0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4])),
+        ("z=0.5", ("z", [0.5])),
+        (" sigma = 0.1, 2", ("sigma", [0.1, 2.0])),
+        ("a=1:2:0.7", ("a", [1.0, 1.7])),
+    ],
+)
+def test_a_grid_can_be_spelled(text, grid):
+    assert grid_from(text) == grid
+
+
+@pytest.mark.parametrize(
+    "text", ["alpha", "alpha=", "=1", "alpha=1:2", "alpha=1:0:0.1", "alpha=1:2:0", "alpha=x", "a=1;2"]
+)
+def test_a_grid_that_cannot_be_read_is_refused(text):
+    with pytest.raises(ValueError, match=r"a parameter is written as alpha=0.2:1.4:0.2"):
+        grid_from(text)

@@ -1,0 +1,86 @@
+import pytest
+
+from corebandit.policies import LinCORe
+from corebandit.reproduction.claims import FAILS, HOLDS
+from corebandit.reproduction.paper import FIGURES, theory_figure as theory
+from corebandit.reproduction.paper.growth import ARM_COUNTS, DIMENSIONS, growths
+from made_up import made_up
+
+FIGURE = FIGURES["theory"]
+EXPERIMENTS = FIGURE.experiments(FIGURE.quick_size, None)
+
+
+def result(n_exponent=0.3, log_k_exponent=0.2, plain=100.0):
+    """Return regrets of 50 in the warm-up and of these exponents beyond it."""
+
+    def mean_regret(experiment, label):
+        if experiment.name == theory.POOL:
+            return plain if label.startswith("plain") else 100.0
+        problem = experiment.problem
+        beyond = 200.0 * (experiment.horizon / 1e4) ** n_exponent
+        beyond *= (problem.n_arms / 50) ** (log_k_exponent / 4) * problem.n_features / 10
+        return {experiment.also_at[0]: 50.0, experiment.horizon: 50.0 + beyond}
+
+    return made_up(EXPERIMENTS, mean_regret, spread=0.5)
+
+
+@pytest.fixture
+def few_lemma_runs(monkeypatch):
+    monkeypatch.setattr(theory, "LEMMA_HORIZONS", (300,))
+    monkeypatch.setattr(theory, "ONE_HOT_RUNS", 10)
+    monkeypatch.setattr(theory, "ONE_HOT_ROUNDS", 800)
+
+
+def verdicts(**made):
+    return {(claim.id, claim.warm_up): claim.verdict for claim in FIGURE.claims(result(**made))}
+
+
+def test_all_claims_hold_when_it_is_as_the_paper_says(few_lemma_runs):
+    found = verdicts()
+    both = {(name, factor) for name in ("T1", "T4", "T5") for factor in (2.0, 4.0)}
+    assert set(found) == both | {("T2", None), ("T3", None)}
+    assert set(found.values()) == {HOLDS}
+
+
+@pytest.mark.parametrize(
+    ("change", "claim"),
+    [
+        ({"n_exponent": 0.7}, "T4"),
+        ({"log_k_exponent": 1.0}, "T4"),
+        ({"plain": 101.0}, "T5"),
+        ({"plain": 99.0}, "T5"),
+    ],
+)
+def test_claims_fail_when_it_is_otherwise(few_lemma_runs, change, claim):
+    found = verdicts(**change)
+    assert found[claim, 4.0] == found[claim, 2.0] == FAILS
+
+
+def test_lemmas_that_fail_are_seen(few_lemma_runs, monkeypatch):
+    broken = theory.lemma_failures
+    monkeypatch.setattr(theory, "lemma_failures", lambda *sizes, **more: broken(*sizes, **more, tightening=4.0))
+    found = verdicts()
+    assert found["T1", 4.0] == found["T2", None] == FAILS
+
+
+def test_other_choices_on_one_hot_features_are_seen(few_lemma_runs, monkeypatch):
+    monkeypatch.setattr(theory, "LinCORe", lambda **given: LinCORe(**{**given, "alpha": 0.61}))
+    assert verdicts()["T3", None] == FAILS
+
+
+def test_regret_is_measured_beyond_the_warm_up():
+    growth = growths(result())[0]
+    assert growth.sizes == [1000, 3162, 10_000, 31_623, 100_000]
+    assert growth.regret[2].mean() == pytest.approx(200.0, rel=0.01)
+
+
+def test_growth_is_measured_in_all_three_sizes():
+    found = {(growth.title, growth.series): growth.sizes for growth in growths(result())}
+    assert found["Regret against d", "warm-up 4"] == list(DIMENSIONS)
+    assert found["Regret against K", "warm-up 2"] == list(ARM_COUNTS)
+
+
+def test_one_picture_shows_three_panels():
+    (drawing,) = FIGURE.drawings(result())
+    titles = [axes.get_title(loc="left") for axes in drawing.figure.axes]
+    assert [title for title in titles if title] == ["Regret against n", "Regret against d", "Regret against K"]
