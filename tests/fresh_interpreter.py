@@ -9,14 +9,15 @@ from corebandit.compiled.sources import PACKAGE
 
 
 def run_python(script: str, folder: Path, **environment: str) -> str:
-    """Run `script` in a fresh interpreter that imports from `folder` first and caches below it; return its output."""
+    """Run `script`, or the file of that name, in a fresh interpreter that imports from `folder` first and caches below
+    it; return its output."""
     settings = {
         "NUMBA_CACHE_DIR": str(folder / "cache"),
         "PYTHONPATH": os.pathsep.join([str(folder), str(PACKAGE.parent)]),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     finished = subprocess.run(
-        [sys.executable, "-c", script],
+        [sys.executable, *([script] if script.endswith(".py") else ["-c", script])],
         cwd=folder,
         env={**os.environ, **settings, **environment},
         capture_output=True,

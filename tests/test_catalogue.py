@@ -6,7 +6,6 @@ import pytest
 import corebandit as cb
 from corebandit import clicks as ranking
 from corebandit.catalogue import (
-    all_problems,
     arm_policies,
     feature_policies,
     known_policies,
@@ -14,7 +13,6 @@ from corebandit.catalogue import (
     policy_from,
     problem_from,
     ranking_policies,
-    ranking_problems,
     signature,
     split_specs,
 )
@@ -71,8 +69,7 @@ def test_a_problem_may_be_a_query_of_a_file(tmp_path):
 
 
 def test_every_policy_and_problem_can_be_named():
-    assert known_policies() == {**{**arm_policies(), **feature_policies()}, **ranking_policies()}
-    assert known_problems() == {**all_problems(), **ranking_problems()}
+    assert known_policies() == {**arm_policies(), **feature_policies(), **ranking_policies()}
     for name, policy in known_policies().items():
         assert policy_from(name) == policy()
         if policy.can_be_rebuilt:
@@ -98,10 +95,11 @@ def test_every_label_is_a_spec_of_itself():
         cb.ClassificationBandit("wine"),
     ):
         assert problem_from(problem.label) == problem
-    assert set(all_problems()) == {
+    assert set(known_problems()) == {
         *("bernoulli", "beta", "gaussian", "mixed", "arms"),
         *("linear", "contextual", "fixed_linear", "logistic", "poisson"),
         *("nonlinear", "classification", "fixed_classification"),
+        *("ranking", "yandex_like", "stored_query"),
     }
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import corebandit as cb
 from corebandit.contracts.state import arrays_of
+from resealed import reseal
 
 
 def make_agent(policy=None, **options):
@@ -184,8 +185,8 @@ def test_a_saved_agent_continues_bit_for_bit(tmp_path):
 def test_what_is_saved_changes_only_together_with_its_format(tmp_path):
     make_agent().save(tmp_path / "agent.json")
     content = json.loads((tmp_path / "agent.json").read_text())
-    assert content["format"] == 2
-    assert set(content) - {"format"} == {
+    assert content["format"] == 3
+    assert set(content) - {"format", "digest"} == {
         *("policy", "arms", "seed", "horizon", "n_observations", "capacity"),
         *("retired", "pending", "next_id", "rng", "state"),
     }
@@ -219,7 +220,7 @@ def test_threads_may_share_an_agent():
 
 
 def test_a_path_that_cannot_be_written_is_named(tmp_path):
-    with pytest.raises(ValueError, match=r"cannot write the agent to .*missing.agent\.json: No such file"):
+    with pytest.raises(ValueError, match=r"cannot write .*missing.agent\.json: No such file"):
         make_agent().save(tmp_path / "missing" / "agent.json")
 
 
@@ -261,7 +262,7 @@ def test_a_damaged_file_is_refused(tmp_path, damage):
     agent.save(tmp_path / "agent.json")
     content = json.loads((tmp_path / "agent.json").read_text())
     damage(content)
-    (tmp_path / "agent.json").write_text(json.dumps(content))
+    reseal(tmp_path / "agent.json", content)
     with pytest.raises(ValueError, match="is not a saved agent"):
         cb.Agent.load(tmp_path / "agent.json")
 

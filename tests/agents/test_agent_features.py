@@ -7,9 +7,11 @@ import polars as pl
 import pytest
 
 import corebandit as cb
+from corebandit.agents.codec import array_to_json
 from corebandit.agents.options import MOST_ROWS
 from corebandit.contracts.state import arrays_of
 from corebandit.policies import LinCORe
+from resealed import reseal
 
 COLOURS = ["red", "green", "blue"]
 EYE = np.eye(3)
@@ -356,7 +358,7 @@ def test_an_agent_that_has_seen_no_features_can_be_saved(tmp_path, arms):
 
 
 def forge(array):
-    return cb.agent.array_to_json(np.array(array, dtype=float))
+    return array_to_json(np.array(array, dtype=float))
 
 
 @pytest.mark.parametrize(
@@ -395,7 +397,7 @@ def test_a_damaged_file_is_refused(tmp_path, arms, damage):
     agent.save(tmp_path / "agent.json")
     saved = json.loads((tmp_path / "agent.json").read_text())
     damage(saved)
-    (tmp_path / "agent.json").write_text(json.dumps(saved))
+    reseal(tmp_path / "agent.json", saved)
     with pytest.raises(ValueError, match="is not a saved agent, or damaged"):
         cb.Agent.load(tmp_path / "agent.json")
 

@@ -12,6 +12,7 @@ from corebandit.agents.options import Named
 from corebandit.agents.ranking_agent import Ranking, RankingAgent
 from corebandit.contracts.state import arrays_of
 from corebandit.ranking.policies import BatchRank, CascadeUCB1, Ranked, RankedBandits, TopRank
+from resealed import reseal
 
 ITEMS = ["news", "sport", "maps", "mail", "shop"]
 
@@ -260,7 +261,7 @@ def test_a_damaged_file_is_refused(damage, tmp_path):
     agent.ask()
     agent.save(tmp_path / "agent.json")
     content = json.loads((tmp_path / "agent.json").read_text())
-    (tmp_path / "agent.json").write_text(json.dumps({**content, **damage}))
+    reseal(tmp_path / "agent.json", {**content, **damage})
     with pytest.raises(ValueError, match="is not a saved ranking agent, or damaged"):
         RankingAgent.load(tmp_path / "agent.json")
 

@@ -209,4 +209,4 @@ def test_help_teaches():
     assert "reproduce" in corebandit("--help").stdout
     for command in ("reproduce", "compare", "tune", "run", "list"):
         assert corebandit(command, "--help").stdout
-    assert re.fullmatch(r"\d+\.\d+\.\d+", corebandit("--version").stdout.strip())
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?", corebandit("--version").stdout.strip())

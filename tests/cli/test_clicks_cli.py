@@ -107,8 +107,8 @@ def test_ctrl_c_leaves_nothing_behind_and_says_so(command, log, models, monkeypa
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    for place in ("corebandit.clicks.readers.read_log", "corebandit.clicks.readers.write_simulated_log"):
-        monkeypatch.setattr(place, interrupted)
+    for place in ("read_log.read_log", "writing.write_simulated_log"):
+        monkeypatch.setattr(f"corebandit.clicks.readers.{place}", interrupted)
     before = set(log.parent.iterdir())
     given = {"fit": [log, "--out", log.parent / "m.json"], "simulate": [models, "--out", log.parent / "l.csv"]}
     stopped = clicks(command, *given.get(command, [log]), code=130)
@@ -189,7 +189,7 @@ def test_the_model_to_simulate_must_be_clear(tmp_path):
         (["fit", "log.txt", "--model", ",", "--out", "m.json"], "--model must name at least one click model"),
         (["fit", "log.txt", "--counts", "--out", "m.json"], "only CM, DCM, SDBN can be fitted by counts, not PBM"),
         (["fit", "log.txt", "--out", "m.txt"], "--out must be a .json or .json.gz file, not m.txt"),
-        (["fit", "log.txt", "--out", "nowhere/m.json"], "there is no folder nowhere"),
+        (["fit", "log.txt", "--out", "nowhere/m.json"], "cannot write nowhere/m.json: No such file or directory"),
         (["fit", "log.txt", "--queries", "0", "--out", "m.json"], "--queries must be a whole number of at least 1"),
         (["fit", "log.txt", "--iterations", "0", "--out", "m.json"], "iterations must be a whole number"),
         (["fit", "log.txt", "--test", "missing.txt", "--out", "m.json"], "missing.txt must be a click log"),

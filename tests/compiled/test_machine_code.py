@@ -1,15 +1,18 @@
-"""Machine code on disk: never old, never another's."""
+"""Machine code on disk: never old, never another's, never damaged."""
 
 import os
 import shutil
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numba
+import numpy as np
 import pytest
 
 from corebandit.compiled.bridge import kernel
-from corebandit.compiled.machine_code import PACKAGE, UNUSED_AFTER, SignatureFiles, cache_directory, fingerprint
+from corebandit.compiled.machine_code import UNUSED_AFTER, KeptCode, cache_directory
+from corebandit.compiled.sources import PACKAGE
 from fresh_interpreter import run_python
 
 IS_COMPILED = not numba.config.DISABLE_JIT
@@ -89,7 +92,7 @@ def played(script: str, folder: Path) -> tuple[float, int]:
 def test_an_edited_policy_never_runs_old_machine_code(copied_package: Path) -> None:
     first, hits = played(PLAY_UCB1, copied_package)
     assert hits == 0
-    policy = copied_package / "corebandit" / "policies" / "ucb1.py"
+    policy = copied_package / "corebandit" / "policies" / "arms" / "ucb1.py"
     date = policy.stat()
     edited = policy.read_text().replace("2.0 * sigma", "0.1 * sigma")
     assert edited != policy.read_text()
@@ -104,15 +107,48 @@ def test_an_edited_policy_never_runs_old_machine_code(copied_package: Path) -> N
 
 
 @pytest.mark.heavy
-def test_a_users_edited_policy_never_runs_old_machine_code(copied_package: Path) -> None:
+def test_an_edit_beside_a_policy_compiles_nothing(copied_package: Path) -> None:
+    first, hits = played(PLAY_UCB1, copied_package)
+    assert hits == 0
+    for name in ("policies/arms/core.py", "parts/pool.py", "experiments/result.py", "__init__.pyi"):
+        path = copied_package / "corebandit" / name
+        path.write_text(path.read_text() + "\n# edited\n")
+    assert played(PLAY_UCB1, copied_package) == (first, 1)
+
+
+@pytest.mark.heavy
+def test_a_users_policy_is_compiled_once_and_never_runs_old_machine_code(copied_package: Path) -> None:
     module = copied_package / "own_policy.py"
     totals = []
     for factor in ("2.0", "0.05"):
         module.write_text(OWN_POLICY.replace("FACTOR", factor))
         total, hits = played(PLAY_OWN, copied_package)
         assert hits == 0
+        assert played(PLAY_OWN, copied_package) == (total, 1)
         totals.append(total)
     assert totals[0] != totals[1]
+
+
+@pytest.mark.heavy
+def test_a_global_that_a_users_policy_reads_is_part_of_its_machine_code(copied_package: Path) -> None:
+    (copied_package / "own_policy.py").write_text(OWN_POLICY)
+    totals = []
+    for factor in ("2.0", "0.05"):
+        script = PLAY_OWN.replace("state =", f"import own_policy; own_policy.FACTOR = {factor}\nstate =")
+        total, hits = played(script, copied_package)
+        assert hits == 0
+        assert played(script, copied_package) == (total, 1)
+        totals.append(total)
+    assert totals[0] != totals[1]
+
+
+@pytest.mark.heavy
+def test_classes_of_the_script_being_run_are_compiled_once(copied_package: Path) -> None:
+    script = OWN_POLICY.replace("FACTOR", "2.0") + PLAY_OWN.replace("from own_policy", "# ")
+    (copied_package / "script.py").write_text(script)
+    runs = [run_python("script.py", copied_package, NUMBA_DISABLE_JIT="0").split() for _ in range(2)]
+    assert runs[0][0] == runs[1][0]
+    assert [hits for _, hits in runs] == ["0", "1"]
 
 
 @pytest.mark.heavy
@@ -158,113 +194,100 @@ def test_a_user_without_a_home_needs_no_cache(monkeypatch: pytest.MonkeyPatch) -
 def test_machine_code_is_kept_where_it_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     assert kernel(doubled)(1.5) == 3.0
-    assert len(list(tmp_path.rglob("test_machine_code.doubled*.nbc"))) == IS_COMPILED
+    assert len(list(tmp_path.rglob("doubled-*.nbc"))) == IS_COMPILED
 
 
-def test_the_cache_is_named_after_the_sources_and_the_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numba.config, "BOUNDSCHECK", None)
+def test_the_folder_is_where_users_keep_such_things(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
-    assert cache_directory() == tmp_path / "user" / "corebandit" / fingerprint()
+    assert cache_directory() == tmp_path / "user" / "corebandit" / "machine-code"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
-    unchecked = cache_directory()
-    assert unchecked == tmp_path / "numba" / "corebandit" / fingerprint()
-    monkeypatch.setattr(numba.config, "BOUNDSCHECK", 1)
-    assert cache_directory() != unchecked
+    assert cache_directory() == tmp_path / "numba" / "corebandit" / "machine-code"
 
 
 @pytest.mark.heavy
-def test_folders_that_nobody_uses_any_more_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nobody_uses_any_more_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "corebandit"
     long_ago = time.time() - 1.1 * UNUSED_AFTER
-    for name in ("0123456789abcdef", "0123456789abcdef-boundscheck", "notes", "0123456789abcde0"):
+    for name in ("0123456789abcdef", "0123456789abcdef-boundscheck", "notes", "0123456789abcde0"):  # as 0.4 named them
         (root / name / "inside").mkdir(parents=True)
         if not name.endswith("0"):
             os.utime(root / name, (long_ago, long_ago))
+    (root / "machine-code").mkdir()
+    for name, is_old in (("old.nbc", True), ("new.nbc", False), (".old.nbc.0123456789abcdef.part", True)):
+        (root / "machine-code" / name).write_text("")
+        if is_old:
+            os.utime(root / "machine-code" / name, (long_ago, long_ago))
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(numba.config, "BOUNDSCHECK", None)
-    kernel(doubled)
-    assert {path.name for path in root.iterdir()} == {"notes", "0123456789abcde0", fingerprint()}
+    kernel(doubled)(1.5)
+    assert {path.name for path in root.iterdir()} == {"notes", "0123456789abcde0", "machine-code"}
+    kept = {path.name.partition("-")[0] for path in (root / "machine-code").iterdir()}
+    assert kept == {"new.nbc", "doubled"}
 
 
-class Alike:
-    """A key that is printed as every other of its kind is."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Alike) and self.number == other.number
-
-    def __hash__(self) -> int:
-        return self.number
-
-    def __repr__(self) -> str:
-        return "alike"
+SIGNATURE = (numba.types.float64,)
 
 
-def test_two_processes_that_write_at_once_lose_nothing_and_mix_nothing_up(tmp_path: Path) -> None:
-    one, other = (SignatureFiles(str(tmp_path), "function", "stamp") for _ in range(2))
-    assert one.load("float") is other.load("int") is None
-    one.save("float", "code for floats")
-    other.save("int", "code for ints")
-    for files in (one, other):
-        assert files.load("float") == "code for floats"
-        assert files.load("int") == "code for ints"
-        assert files.has("int")
-        assert not files.has("bool")
+def test_checked_and_unchecked_machine_code_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, files = KeptCode(doubled, tmp_path), []
+    for checked in (None, 1):
+        monkeypatch.setattr(numba.config, "BOUNDSCHECK", checked)
+        files.append(kept.file(SIGNATURE))
+    assert files[0] != files[1]
 
 
-def test_machine_code_of_a_changed_source_is_not_found(tmp_path: Path) -> None:
-    SignatureFiles(str(tmp_path), "function", "old stamp").save("float", "code")
-    assert SignatureFiles(str(tmp_path), "function", "new stamp").load("float") is None
+def test_each_signature_and_function_has_a_file_of_its_own(tmp_path: Path) -> None:
+    kept = KeptCode(doubled, tmp_path)
+    assert kept.file(SIGNATURE) == KeptCode(doubled, tmp_path).file(SIGNATURE)
+    assert kept.file(SIGNATURE) != kept.file((numba.types.int64,))
+    assert kept.file(SIGNATURE) != KeptCode(played, tmp_path).file(SIGNATURE)
 
 
-def test_types_that_only_look_the_same_do_not_share_machine_code(tmp_path: Path) -> None:
-    files = SignatureFiles(str(tmp_path), "function", "stamp")
-    files.save(Alike(1), "code")
-    assert files.load(Alike(1)) == "code"
-    assert files.load(Alike(2)) is None
+def made_in_a_function() -> type:
+    class Made(NamedTuple):
+        number: float
+
+    return Made
 
 
-def test_a_torn_file_is_as_good_as_none(tmp_path: Path) -> None:
-    files = SignatureFiles(str(tmp_path), "function", "stamp")
-    files.save("float", "code")
-    (path,) = tmp_path.iterdir()
-    for torn in (b"", path.read_bytes()[:-3]):
-        path.write_bytes(torn)
-        assert files.load("float") is None
-    files.save("float", "code")
-    assert files.load("float") == "code"
+class Found(NamedTuple):
+    number: float
 
 
-def test_a_full_disk_is_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_room(name: str, data: object) -> None:
-        raise OSError("No space left on device")
-
-    files = SignatureFiles(str(tmp_path), "function", "stamp")
-    monkeypatch.setattr(files, "_save_data", no_room)
-    files.save("float", "code")
-    assert files.load("float") is None
-
-
-def test_flushing_forgets_one_function_only(tmp_path: Path) -> None:
-    one, other = (SignatureFiles(str(tmp_path), name, "stamp") for name in ("one", "other"))
-    for files in (one, other):
-        files.save("float", "code")
-    one.flush()
-    assert one.load("float") is None
-    assert other.load("float") == "code"
+def test_a_class_that_its_name_does_not_find_is_not_kept(tmp_path: Path) -> None:
+    kept = KeptCode(doubled, tmp_path)
+    assert kept.file((numba.typeof(Found(1.0)),)) is not None
+    assert kept.file((numba.typeof(made_in_a_function()(1.0)),)) is None
 
 
 @pytest.mark.heavy
-def test_each_signature_has_its_own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_machine_code_is_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    function = kernel(doubled)
-    assert function(1.5) == 3.0
-    assert function(True) == 2.0
-    assert len(list(tmp_path.rglob("*.nbc"))) == 2
-    assert not list(tmp_path.rglob("*.nbi"))
-    again = kernel(doubled)
-    assert again(True) == 2.0
-    assert sum(again.stats.cache_hits.values()) == 1
+    kernel(doubled)(1.5)
+    (path,) = tmp_path.rglob("*.nbc")
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    damaged = [b"", whole[:-3], whole + b"x"]
+    for place in rng.integers(len(whole), size=20):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << int(rng.integers(8))
+        damaged.append(bytes(flipped))
+    for content in damaged:
+        path.write_bytes(content)
+        again = kernel(doubled)
+        assert again(1.5) == 3.0
+        assert sum(again.stats.cache_hits.values()) == 0
+        last = kernel(doubled)
+        assert last(1.5) == 3.0
+        assert sum(last.stats.cache_hits.values()) == 1
+
+
+@pytest.mark.heavy
+def test_a_full_disk_is_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(os, "fsync", no_room)
+    assert kernel(doubled)(1.5) == 3.0
+    assert not list(tmp_path.rglob("*.nbc"))

@@ -145,12 +145,12 @@ def test_a_killed_run_ends_with_the_same_results_after_a_second_start(tmp_path):
         f"cb.run(experiment, folder={str(tmp_path)!r}).frame.write_parquet(sys.argv[1])\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "never.parquet")])
-    while not list(tmp_path.glob("*.npz")):
+    while not list(tmp_path.glob("*.chunk")):
         assert process.poll() is None, "the run ended before it could be killed"
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    done = len(list(tmp_path.glob("*.npz")))
+    done = len(list(tmp_path.glob("*.chunk")))
     assert 0 < done < 40
     experiment = cb.Experiment(cb.GaussianBandit(), [cb.CORe(sampler="exact"), cb.UCB1()], horizon=4000, runs=200)
     assert cb.run(experiment, folder=tmp_path).frame.equals(cb.run(experiment).frame)
@@ -163,14 +163,14 @@ def test_an_interrupted_run_stops_at_once_and_keeps_what_was_finished(tmp_path):
         f"cb.run(experiment, folder={str(tmp_path)!r})\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True)
-    while not list(tmp_path.glob("*.npz")):
+    while not list(tmp_path.glob("*.chunk")):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert "KeyboardInterrupt" in errors
-    assert 0 < len(list(tmp_path.glob("*.npz"))) < 200
-    assert not list(tmp_path.glob("*.part"))
+    assert 0 < len(list(tmp_path.glob("*.chunk"))) < 200
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_a_mistake_in_one_chunk_ends_the_run_with_its_message():

@@ -62,7 +62,7 @@ def test_it_keeps_the_contract():
 
 def test_its_runs_are_kept_one_by_one(tmp_path):
     cb.run(experiment(PythonUCB()), folder=tmp_path)
-    assert len(list(tmp_path.glob("*.npz"))) == 3
+    assert len(list(tmp_path.glob("*.chunk"))) == 3
 
 
 def test_it_stops_in_the_middle_of_a_run():

@@ -21,10 +21,11 @@ from corebandit.agents.codec import (
 )
 from corebandit.agents.desk import ArmDesk, FeatureDesk
 from corebandit.agents.options import Named, Unnamed
+from corebandit.contracts.errors import AlreadyTold, BadInput, BadReward, DamagedFile, UnknownDecision
 from corebandit.contracts.features import check_finite
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy
 from corebandit.contracts.state import FloatArray
-from corebandit.contracts.validate import check_count, is_finite, range_in_words
+from corebandit.contracts.validate import check_count, is_finite, range_in_words, shortened
 from corebandit.parts.warm_up import warn_if_endless
 
 LARGEST_REWARD = 1e100  # squares of larger ones leave the range of floats
@@ -74,11 +75,11 @@ class Agent:
         self, policy: AnyPolicy, arms: Iterable[Hashable] | None = None, *, seed: int = 0, horizon: int | None = None
     ) -> None:
         if not isinstance(policy, Policy | FeaturePolicy):
-            raise ValueError(f"policy must be a recipe such as CORe() or LinCORe(), not {policy!r}")
+            raise BadInput(f"policy must be a recipe such as CORe() or LinCORe(), not {policy!r}")
         self.policy = policy
         self.horizon = None if horizon is None else check_count("horizon", horizon, at_least=2)
         self.seed = check_count("seed", seed, at_least=0)
-        self._lock = threading.RLock()  # compiled code lets other threads run
+        self._lock, self._saving = threading.RLock(), threading.Lock()  # compiled code lets other threads run
         self._pending: dict[int, tuple[int, FloatArray | None]] = {}  # decision id: index and features of the option
         self._next_id = 0
         self._low, self._high = policy.reward_range
@@ -91,7 +92,7 @@ class Agent:
         elif isinstance(self._options, Named):
             self._desk = ArmDesk(policy, self._options, self.horizon, self.seed)
         else:
-            raise ValueError(f"arms must be given: {policy.label} knows its options by their names, not by features")
+            raise BadInput(f"arms must be given: {policy.label} knows its options by their names, not by features")
 
     # Deciding and learning ----------------------------------------------------------------------------------------
 
@@ -159,21 +160,23 @@ class Agent:
             or not isinstance(decision_id, Integral)
             or not 0 <= decision_id < self._next_id
         ):
-            raise ValueError(f"decision must be one that ask() returned, or its id, not {decision!r}")
+            raise UnknownDecision(f"decision must be one that ask() returned, or its id, not {decision!r}")
         if int(decision_id) not in self._pending:
-            raise ValueError(f"decision {decision_id} was told or forgotten already; a reward is learned only once")
+            raise AlreadyTold(f"decision {decision_id} was told or forgotten already; a reward is learned only once")
         arm = self._options.name(self._pending[int(decision_id)][0])
         if isinstance(decision, Decision) and decision.arm != arm:
-            raise ValueError(f"decision must be one of this agent's, which chose {arm!r}, not {decision!r}")
+            raise UnknownDecision(f"decision must be one of this agent's, which chose {arm!r}, not {decision!r}")
         return int(decision_id)
 
     def _checked(self, reward: float) -> float:
         if not isinstance(reward, Real | np.bool_) or not is_finite(reward) or abs(float(reward)) > LARGEST_REWARD:
-            raise ValueError(f"reward must be a finite number of at most {LARGEST_REWARD:g} in size, not {reward!r}")
+            raise BadReward(
+                f"reward must be a finite number of at most {LARGEST_REWARD:g} in size, not {shortened(reward)}"
+            )
         if not self._low <= reward <= self._high:
-            raise ValueError(
+            raise BadReward(
                 f"reward must be {range_in_words(self._low, self._high).removeprefix('of ')} for {self.policy.label}, "
-                f"not {reward!r}"
+                f"not {shortened(reward)}"
             )
         return float(reward)
 
@@ -182,7 +185,7 @@ class Agent:
     def add_arm(self, arm: Hashable) -> None:
         """Put a new arm on offer, or a retired one back with what was learnt about it."""
         if not isinstance(arm, Hashable):
-            raise ValueError(f"arm must be hashable, such as a string, a number or a tuple, not {arm!r}")
+            raise BadInput(f"arm must be hashable, such as a string, a number or a tuple, not {arm!r}")
         with self._lock:
             arms = self._named("added")
             if not arms.knows(arm):
@@ -191,7 +194,7 @@ class Agent:
             elif (index := arms.index_of(arm)) in arms.retired:
                 arms.retire(arms.retired - {index})
             else:
-                raise ValueError(f"arm {arm!r} is on offer already")
+                raise BadInput(f"arm {arm!r} is on offer already")
 
     def retire_arm(self, arm: Hashable) -> None:
         """Take an arm off offer; rewards of decisions already made can still be told."""
@@ -199,21 +202,22 @@ class Agent:
             arms = self._named("retired")
             index = arms.index_of(arm)
             if index in arms.retired:
-                raise ValueError(f"arm {arm!r} is retired already")
+                raise BadInput(f"arm {arm!r} is retired already")
             arms.retire(arms.retired | {index})
 
     def _named(self, what: str) -> Named:
         if isinstance(self._options, Unnamed):
-            raise ValueError(f"arms cannot be {what}: this agent was made without arms, so its options are rows")
+            raise BadInput(f"arms cannot be {what}: this agent was made without arms, so its options are rows")
         return self._options
 
     # Saving -------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent to a JSON file; `Agent.load` continues bit for bit."""
-        with self._lock:
-            content = self._content()
-        write_content(path, content)
+        with self._saving:  # of two that save at once, the later state is written last
+            with self._lock:
+                content = self._content()
+            write_content(path, content)
 
     def _content(self) -> dict[str, Any]:
         names = self._options.names
@@ -237,12 +241,12 @@ class Agent:
         """Read an agent that `save` wrote; give the policy if it is not one of this package's."""
         content = read_content(path)
         if "items" in content:
-            raise ValueError(f"{os.fspath(path)} holds an agent that ranks: read it with RankingAgent.load")
+            raise BadInput(f"{os.fspath(path)} holds an agent that ranks: read it with RankingAgent.load")
         policy = policy_from_json(content["policy"], policy)
         try:
             return cls._restored(content, policy)
         except DAMAGED as error:
-            raise ValueError(f"{os.fspath(path)} is not a saved agent, or damaged: {error}") from error
+            raise DamagedFile(f"{os.fspath(path)} is not a saved agent, or damaged: {error}") from error
 
     @classmethod
     def _restored(cls, content: dict[str, Any], policy: AnyPolicy) -> "Agent":
@@ -260,7 +264,7 @@ class Agent:
             or len(set(ids)) < len(ids)
             or (ids and agent._desk.state is None)
         ):
-            raise ValueError("its numbers contradict each other")
+            raise BadInput("its numbers contradict each other")
         rows: Iterable[FloatArray | None] = [None] * len(ids)
         if isinstance(agent._desk, FeatureDesk):
             table = np.empty((len(ids), agent._desk.n_features or 0))

@@ -11,34 +11,36 @@ from typing import Any
 import numpy as np
 
 from corebandit.catalogue import policy_named
+from corebandit.contracts.atomic_files import fits_its_digest, json_with_digest, remove_leftovers, write_whole
+from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.validate import shortened
 
-FORMAT = 2
+FORMAT = 3
+WITHOUT_DIGEST = 2  # the format of version 0.4
 LONGEST_MODEL = 1000  # characters of a model that an error shows: it is to be made again from them
 DAMAGED = (ValueError, KeyError, TypeError, OverflowError, MemoryError, zlib.error)  # what restoring nonsense raises
 
 
 def write_content(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
-    """Write what makes an agent to a file, whole or not at all."""
-    part = Path(f"{os.fspath(path)}.{os.getpid()}.part")
-    try:
-        part.write_text(json.dumps({"format": FORMAT, **content}))
-        os.replace(part, path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise ValueError(f"cannot write the agent to {os.fspath(path)}: {error.strerror}") from error
+    """Write what makes an agent to a file, whole or not at all, with a digest."""
+    write_whole(path, json_with_digest({"format": FORMAT, **content}))
+    target = Path(path).resolve()
+    remove_leftovers(target.parent, target.name)
 
 
 def read_content(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return what makes an agent, which has a policy and is of the format that this version reads."""
     try:
-        content: dict[str, Any] = json.loads(Path(path).read_text())
+        content: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
         version, _ = content["format"], content["policy"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{os.fspath(path)} is not a saved agent") from error
-    if version != FORMAT:
-        raise ValueError(f"{os.fspath(path)} has format {version!r}; this version reads format {FORMAT}")
+    except (ValueError, KeyError, TypeError, RecursionError, MemoryError) as error:
+        raise DamagedFile(f"{os.fspath(path)} is not a saved agent, or damaged") from error
+    if version not in (FORMAT, WITHOUT_DIGEST):
+        formats = f"{WITHOUT_DIGEST} and {FORMAT}"
+        raise DamagedFile(f"{os.fspath(path)} has format {shortened(version)}; this version reads formats {formats}")
+    if version != WITHOUT_DIGEST and not fits_its_digest(content):
+        raise DamagedFile(f"{os.fspath(path)} is damaged: its content does not fit its digest")
     return content
 
 
@@ -47,31 +49,29 @@ def policy_from_json(description: dict[str, Any], given: AnyPolicy | None) -> An
     if given is not None:
         if not isinstance(given, AnyPolicy):
             hint = ": say EstimatorCORe(...) around it" if hasattr(given, "fit") else ""
-            raise ValueError(f"policy must be a recipe such as CORe(), not {shortened(given)}{hint}")
+            raise BadInput(f"policy must be a recipe such as CORe(), not {shortened(given)}{hint}")
         if not given.is_described_by(description):
             different = "; ".join(_differences("", description, given.describe()))
             if isinstance(description, dict) and description.get("name") != given.name:
                 different = f"it was {description.get('name')}, not {given.name}"
-            raise ValueError(f"policy must be the one that was saved, but {different}")
+            raise BadInput(f"policy must be the one that was saved, but {different}")
         return given
     if not isinstance(description, dict) or "name" not in description:
-        raise ValueError(f"the saved policy must be a table with a name, not {description!r}")
+        raise BadInput(f"the saved policy must be a table with a name, not {description!r}")
     name = description["name"]
     parameters = {key: value for key, value in description.items() if key != "name"}
     cls = policy_named(name)
     if cls is None:
-        raise ValueError(
-            f"the saved policy {name!r} is not part of corebandit: load(path, policy={name}(...)) needs it"
-        )
+        raise BadInput(f"the saved policy {name!r} is not part of corebandit: load(path, policy={name}(...)) needs it")
     if not cls.can_be_rebuilt:
-        raise ValueError(
+        raise BadInput(
             f"the saved policy {name!r} is made around an object, which no file holds: load(path, policy={name}(...)) "
             f"needs it as it was, {shortened(parameters, LONGEST_MODEL)}"
         )
     try:
         return cls(**parameters)
     except TypeError as error:
-        raise ValueError(f"the saved policy {name!r} does not fit this version: {error}") from error
+        raise BadInput(f"the saved policy {name!r} does not fit this version: {error}") from error
 
 
 def _differences(where: str, saved: Any, given: Any) -> Iterator[str]:
@@ -93,7 +93,7 @@ def arm_to_json(arm: Any) -> Any:
         return arm
     if isinstance(arm, tuple):
         return {"tuple": [arm_to_json(part) for part in arm]}
-    raise ValueError(f"cannot save arm {arm!r}: only strings, numbers, booleans, None and tuples of these can be saved")
+    raise BadInput(f"cannot save arm {arm!r}: only strings, numbers, booleans, None and tuples of these can be saved")
 
 
 def arm_from_json(arm: Any) -> Hashable:
@@ -110,5 +110,5 @@ def array_to_json(array: Any) -> dict[str, Any]:
 def fill_from_json(array: Any, saved: dict[str, Any]) -> None:
     """Fill `array` with the one that was saved, which must be of its kind."""
     if [saved["dtype"], saved["shape"]] != [str(array.dtype), list(array.shape)]:
-        raise ValueError(f"an array of {saved['dtype']} {saved['shape']} should be {array.dtype} {list(array.shape)}")
+        raise BadInput(f"an array of {saved['dtype']} {saved['shape']} should be {array.dtype} {list(array.shape)}")
     array[...] = np.frombuffer(zlib.decompress(base64.b64decode(saved["zlib"])), array.dtype).reshape(array.shape)

@@ -11,6 +11,7 @@ import numpy as np
 from corebandit.agents.codec import array_to_json, fill_from_json
 from corebandit.agents.options import MOST_ROWS, Named, Unnamed
 from corebandit.compiled.bridge import EntryPoint, machine_type
+from corebandit.contracts.errors import BadFeatures, BadInput
 from corebandit.contracts.features import LARGEST_FEATURE, as_row, as_rows, check_finite
 from corebandit.contracts.recipe import FeaturePolicy, Policy
 from corebandit.contracts.state import FloatArray, IntArray, arrays_of, carry_over
@@ -124,7 +125,7 @@ class Desk:
         capacity = check_count("capacity", content["capacity"])
         self.n_observations = check_count("n_observations", content["n_observations"], at_least=0)
         if self.n_observations > capacity or (self.n_observations > 0 and self.state is None):
-            raise ValueError("its numbers contradict each other")
+            raise BadInput("its numbers contradict each other")
         fill_from_json(self.rng.words, content["rng"])
         state = None if self.state is None else self.fresh_state(self.n_arms, capacity)
         for array, saved in zip(arrays_of(state or ()), content["state"], strict=True):
@@ -152,7 +153,7 @@ class ArmDesk(Desk):
     def choose(self, features: Any, arms: Iterable[Hashable] | None) -> tuple[int, None]:
         """Return the index of the arm to play."""
         if features is not None:
-            raise ValueError(
+            raise BadFeatures(
                 f"{self.policy.label} takes no features; to choose by them take a policy such as LinCORe, to choose "
                 "among some arms say ask(arms=[...])"
             )
@@ -164,7 +165,7 @@ class ArmDesk(Desk):
     def row(self, index: int, x: Any) -> None:
         """Refuse features."""
         if x is not None:
-            raise ValueError(f"{self.policy.label} takes no features; say observe(arm, reward), without x")
+            raise BadFeatures(f"{self.policy.label} takes no features; say observe(arm, reward), without x")
 
     def learn(self, index: int, x: None, reward: float) -> None:
         """Learn from the reward of an arm."""
@@ -196,12 +197,12 @@ class FeatureDesk(Desk):
     def choose(self, features: Any, arms: Iterable[Hashable] | None) -> tuple[int, FloatArray]:
         """Return the index of the option to play, and a copy of its features."""
         if features is None:
-            raise ValueError(
+            raise BadFeatures(
                 f"{self.policy.label} chooses by features; say ask(features), with one row for each option"
             )
         if isinstance(features, Mapping):
             if arms is not None:
-                raise ValueError("arms must not be given beside a mapping, whose keys name the arms")
+                raise BadInput("arms must not be given beside a mapping, whose keys name the arms")
             arms, features = list(features), list(features.values())
         rows = as_rows(features)
         table, offered = self.options.placed(rows, arms)
@@ -217,7 +218,7 @@ class FeatureDesk(Desk):
     def row(self, index: int, x: Any) -> FloatArray:
         """Return the features of an option that someone else chose, and make room for it."""
         if x is None:
-            raise ValueError(f"{self.policy.label} learns from features; say observe(arm, reward, x)")
+            raise BadFeatures(f"{self.policy.label} learns from features; say observe(arm, reward, x)")
         row = as_row(x)
         if row.size != self.n_features or index >= self.n_arms:
             self.make_room_for("x", index + 1, row.size)
@@ -231,7 +232,9 @@ class FeatureDesk(Desk):
             self.n_features = n_features
             self.set_state(state, n_arms, self.capacity)
         elif n_features != self.n_features:
-            raise ValueError(f"{name} must hold {self.n_features} numbers for each option, as before, not {n_features}")
+            raise BadFeatures(
+                f"{name} must hold {self.n_features} numbers for each option, as before, not {n_features}"
+            )
         else:
             self.make_room(n_arms, self.capacity)
 
@@ -251,7 +254,7 @@ class FeatureDesk(Desk):
         if isinstance(self.options, Unnamed):
             self.n_arms = min(check_count("n_rows", n_rows, at_least=0), MOST_ROWS)
         if n_rows != self.n_arms:
-            raise ValueError(f"n_rows must be {self.n_arms}, not {n_rows!r}")
+            raise BadInput(f"n_rows must be {self.n_arms}, not {n_rows!r}")
         if n_features is not None:
             self.make_room_for("features", self.n_arms, check_count("n_features", n_features))
         super().restore(content)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from corebandit.contracts.errors import BadFeatures, BadInput, UnknownArm
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_count
 
@@ -20,20 +21,20 @@ class Named:
     def __init__(self, arms: Iterable[Hashable], noun: str = "arm") -> None:
         self.noun = noun  # what errors call an option
         if isinstance(arms, str):
-            raise ValueError(f"{noun}s must be a list of options, not the string {arms!r}")
+            raise BadInput(f"{noun}s must be a list of options, not the string {arms!r}")
         try:
             self.names = list(arms)
         except TypeError as error:
-            raise ValueError(f"{noun}s must be a list of options, not {arms!r}") from error
+            raise BadInput(f"{noun}s must be a list of options, not {arms!r}") from error
         try:
             self._index = {arm: index for index, arm in enumerate(self.names)}
         except TypeError as error:
-            raise ValueError(f"{noun}s must be hashable, such as strings, numbers or tuples: {error}") from error
+            raise BadInput(f"{noun}s must be hashable, such as strings, numbers or tuples: {error}") from error
         if not self.names:
-            raise ValueError(f"{noun}s must hold at least one option, not none")
+            raise BadInput(f"{noun}s must hold at least one option, not none")
         if len(self._index) < len(self.names):
             twice = next(arm for arm in self.names if self.names.count(arm) > 1)
-            raise ValueError(f"{noun}s must all be different, but {twice!r} is there twice")
+            raise BadInput(f"{noun}s must all be different, but {twice!r} is there twice")
         self.retire([])
 
     def retire(self, indices: Iterable[int]) -> None:
@@ -63,7 +64,7 @@ class Named:
             return self._index[arm]
         except (KeyError, TypeError):
             known = ", ".join(repr(known) for known in self.names[:10]) + (", ..." if len(self.names) > 10 else "")
-            raise ValueError(f"{self.noun} must be one of {known}, not {arm!r}") from None
+            raise UnknownArm(f"{self.noun} must be one of {known}, not {arm!r}") from None
 
     def knows(self, arm: Hashable) -> bool:
         """Tell whether there is, or was, an arm of this name."""
@@ -73,14 +74,14 @@ class Named:
         """Return the indices of the arms on offer: all that are not retired, or those named, in this order."""
         if arms is None:
             if self._offered.size == 0:
-                raise ValueError(f"there is no {self.noun} to choose: all are retired; add one with add_{self.noun}")
+                raise BadInput(f"there is no {self.noun} to choose: all are retired; add one with add_{self.noun}")
             return self._offered
         offered = np.array([self.index_of(arm) for arm in arms], dtype=np.int64)
         for index in offered:
             if int(index) in self.retired:
-                raise ValueError(f"arms must be on offer, but {self.names[index]!r} is retired")
+                raise UnknownArm(f"arms must be on offer, but {self.names[index]!r} is retired")
         if offered.size == 0:
-            raise ValueError("arms must name at least one arm, not none")
+            raise BadInput("arms must name at least one arm, not none")
         return offered
 
     def placed(self, rows: FloatArray, arms: Iterable[Hashable] | None) -> tuple[FloatArray, IntArray]:
@@ -88,14 +89,14 @@ class Named:
         offered = self.offered(arms)
         if rows.shape[0] != offered.size:
             whose = "on offer" if arms is None else "in arms"
-            raise ValueError(
+            raise BadFeatures(
                 f"features must have one row for each arm {whose}, that is {offered.size}, not the shape {rows.shape}"
             )
         if arms is None and offered.size == len(self.names):
             return rows, offered
         if arms is not None and np.unique(offered).size < offered.size:
             twice = next(index for index in offered if (offered == index).sum() > 1)
-            raise ValueError(f"arms must all be different, but {self.names[twice]!r} is there twice")
+            raise BadInput(f"arms must all be different, but {self.names[twice]!r} is there twice")
         # An arm that is not on offer takes the features of one that is, so nothing is scored that was not offered.
         source = np.zeros(len(self.names), dtype=np.int64)
         source[offered] = np.arange(offered.size)
@@ -116,13 +117,13 @@ class Unnamed:
     def index_of(self, arm: Any) -> int:
         """Return the index itself, or say what is wrong with it."""
         if check_count("arm", arm, at_least=0) >= MOST_ROWS:
-            raise ValueError(f"arm must be the index of a row, below {MOST_ROWS:,}, not {arm!r}")
+            raise UnknownArm(f"arm must be the index of a row, below {MOST_ROWS:,}, not {arm!r}")
         return int(arm)
 
     def placed(self, rows: FloatArray, arms: Iterable[Hashable] | None) -> tuple[FloatArray, IntArray]:
         """Return the rows, and the indices of all of them."""
         if arms is not None:
-            raise ValueError("arms cannot be named: this agent was made without arms, so its options are rows")
+            raise BadInput("arms cannot be named: this agent was made without arms, so its options are rows")
         if rows.shape[0] > MOST_ROWS:
-            raise ValueError(f"features must have at most {MOST_ROWS:,} rows, not {rows.shape[0]:,}")
+            raise BadFeatures(f"features must have at most {MOST_ROWS:,} rows, not {rows.shape[0]:,}")
         return rows, np.arange(rows.shape[0])

@@ -13,7 +13,8 @@ import numpy as np
 from corebandit.agents.codec import DAMAGED, arm_from_json, arm_to_json, policy_from_json, read_content, write_content
 from corebandit.agents.options import Named
 from corebandit.agents.ranking_desk import RankingDesk
-from corebandit.contracts.recipe import AnyPolicy, Policy, RankingPolicy
+from corebandit.contracts.errors import AlreadyTold, BadInput, BadReward, DamagedFile, UnknownDecision
+from corebandit.contracts.recipe import Policy, RankingPolicy
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_count, shortened
 
@@ -64,17 +65,17 @@ class RankingAgent:
     ) -> None:
         if not isinstance(policy, RankingPolicy):
             hint = f"; say Ranked({policy.label})" if isinstance(policy, Policy) else ""
-            raise ValueError(f"policy must be a ranking policy such as Ranked(CORe()), not {policy!r}{hint}")
+            raise BadInput(f"policy must be a ranking policy such as Ranked(CORe()), not {policy!r}{hint}")
         self.policy = policy
         self.horizon = None if horizon is None else check_count("horizon", horizon, at_least=2)
         self.seed = check_count("seed", seed, at_least=0)
         self._options = Named(items, "item")
         self.n_positions = check_count("n_positions", n_positions)
         if self.n_positions > len(self._options.names):
-            raise ValueError(
+            raise BadInput(
                 f"n_positions must be at most the number of items, {len(self._options.names)}, not {n_positions}"
             )
-        self._lock = threading.RLock()  # compiled code lets other threads run
+        self._lock, self._saving = threading.RLock(), threading.Lock()  # compiled code lets other threads run
         self._pending: dict[int, IntArray] = {}  # ranking id: indices of the items shown
         self._next_id = 0
         self._desk = RankingDesk(policy, self._options, self.n_positions, self.horizon, self.seed)
@@ -124,7 +125,7 @@ class RankingAgent:
         with self._lock:
             shown = np.array([self._options.index_of(item) for item in _listed("items", items)], dtype=np.int64)
             if shown.size != self.n_positions or np.unique(shown).size < shown.size:
-                raise ValueError(f"items must be {self.n_positions} different ones, not {list(self._names(shown))!r}")
+                raise BadInput(f"items must be {self.n_positions} different ones, not {list(self._names(shown))!r}")
             self._desk.learn(shown, self._clicks(shown, clicks))
 
     def forget(self, ranking: Ranking | int) -> None:
@@ -140,7 +141,7 @@ class RankingAgent:
         flags, listed = np.zeros(self.n_positions, np.int64), _listed("clicks", clicks)
         names = self._names(shown)
         if len(listed) == self.n_positions and _are_flags(listed):
-            raise ValueError(
+            raise BadReward(
                 f"clicks must list the items that were clicked, such as [{names[0]!r}], not 0 or 1 for each position, "
                 f"as {shortened(listed)} seems to"
             )
@@ -149,7 +150,7 @@ class RankingAgent:
             try:
                 flags[positions[item]] = 1
             except (KeyError, TypeError):
-                raise ValueError(
+                raise BadReward(
                     f"clicks must be on items that were shown, {shortened(list(names))}, not {shortened(item)}"
                 ) from None
         return flags
@@ -158,12 +159,12 @@ class RankingAgent:
         """Return the id of a ranking that waits for its clicks, or say why there is none."""
         ranking_id = ranking.id if isinstance(ranking, Ranking) else ranking
         if isinstance(ranking_id, bool) or not isinstance(ranking_id, Integral) or not 0 <= ranking_id < self._next_id:
-            raise ValueError(f"ranking must be one that ask() returned, or its id, not {ranking!r}")
+            raise UnknownDecision(f"ranking must be one that ask() returned, or its id, not {ranking!r}")
         if int(ranking_id) not in self._pending:
-            raise ValueError(f"ranking {ranking_id} was told or forgotten already; clicks are learned only once")
+            raise AlreadyTold(f"ranking {ranking_id} was told or forgotten already; clicks are learned only once")
         items = self._names(self._pending[int(ranking_id)])
         if isinstance(ranking, Ranking) and ranking.items != items:
-            raise ValueError(f"ranking must be one of this agent's, which showed {list(items)!r}, not {ranking!r}")
+            raise UnknownDecision(f"ranking must be one of this agent's, which showed {list(items)!r}, not {ranking!r}")
         return int(ranking_id)
 
     # Items that come and go ---------------------------------------------------------------------------------------
@@ -171,7 +172,7 @@ class RankingAgent:
     def add_item(self, item: Hashable) -> None:
         """Put a new item on offer, or a retired one back with what was learnt about it."""
         if not isinstance(item, Hashable):
-            raise ValueError(f"item must be hashable, such as a string, a number or a tuple, not {item!r}")
+            raise BadInput(f"item must be hashable, such as a string, a number or a tuple, not {item!r}")
         with self._lock:
             self._check_items_may_change("added")
             items = self._options
@@ -181,7 +182,7 @@ class RankingAgent:
             elif (index := items.index_of(item)) in items.retired:
                 items.retire(items.retired - {index})
             else:
-                raise ValueError(f"item {item!r} is on offer already")
+                raise BadInput(f"item {item!r} is on offer already")
 
     def retire_item(self, item: Hashable) -> None:
         """Take an item off offer, unless too few would be left; clicks on rankings already made can still be told."""
@@ -189,9 +190,9 @@ class RankingAgent:
             self._check_items_may_change("retired")
             index = self._options.index_of(item)
             if index in self._options.retired:
-                raise ValueError(f"item {item!r} is retired already")
+                raise BadInput(f"item {item!r} is retired already")
             if len(self._options.on_offer) == self.n_positions:
-                raise ValueError(
+                raise BadInput(
                     f"item {item!r} cannot be retired: {self.n_positions} items are on offer, and as many positions to "
                     "fill; add another with add_item first"
                 )
@@ -199,7 +200,7 @@ class RankingAgent:
 
     def _check_items_may_change(self, what: str) -> None:
         if not self.policy.items_may_change:
-            raise ValueError(
+            raise BadInput(
                 f"items cannot be {what}: {self.policy.label} needs the same ones all the time; choose another policy, "
                 "such as Ranked(CORe())"
             )
@@ -208,36 +209,42 @@ class RankingAgent:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent to a JSON file; `RankingAgent.load` continues bit for bit."""
-        with self._lock:
-            content = {
-                "policy": self.policy.describe(),
-                "items": [arm_to_json(item) for item in self._options.names],
-                "n_positions": self.n_positions,
-                "seed": self.seed,
-                "horizon": self.horizon,
-                "retired": sorted(self._options.retired),
-                "pending": [[ranking_id, shown.tolist()] for ranking_id, shown in self._pending.items()],
-                "next_id": self._next_id,
-                **self._desk.content(),
-            }
-        write_content(path, content)
+        with self._saving:  # of two that save at once, the later state is written last
+            with self._lock:
+                content = self._content()
+            write_content(path, content)
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "policy": self.policy.describe(),
+            "items": [arm_to_json(item) for item in self._options.names],
+            "n_positions": self.n_positions,
+            "seed": self.seed,
+            "horizon": self.horizon,
+            "retired": sorted(self._options.retired),
+            "pending": [[ranking_id, shown.tolist()] for ranking_id, shown in self._pending.items()],
+            "next_id": self._next_id,
+            **self._desk.content(),
+        }
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: RankingPolicy | None = None) -> "RankingAgent":
         """Read an agent that `save` wrote; give the policy if it is not one of this package's."""
         content = read_content(path)
         if "arms" in content:
-            raise ValueError(f"{os.fspath(path)} holds an agent that does not rank: read it with Agent.load")
+            raise BadInput(f"{os.fspath(path)} holds an agent that does not rank: read it with Agent.load")
+        found = policy_from_json(content["policy"], policy)
+        if not isinstance(found, RankingPolicy):
+            raise BadInput(f"policy must be a ranking policy such as Ranked(CORe()), not {found.label}")
         try:
-            return cls._restored(content, policy_from_json(content["policy"], policy))
+            return cls._restored(content, found)
         except DAMAGED as error:
-            raise ValueError(f"{os.fspath(path)} is not a saved ranking agent, or damaged: {error}") from error
+            raise DamagedFile(f"{os.fspath(path)} is not a saved ranking agent, or damaged: {error}") from error
 
     @classmethod
-    def _restored(cls, content: dict[str, Any], policy: AnyPolicy) -> "RankingAgent":
+    def _restored(cls, content: dict[str, Any], policy: RankingPolicy) -> "RankingAgent":
         items = [arm_from_json(item) for item in content["items"]]
-        ranking_policy: Any = policy  # the constructor refuses others
-        agent = cls(ranking_policy, items, content["n_positions"], seed=content["seed"], horizon=content["horizon"])
+        agent = cls(policy, items, content["n_positions"], seed=content["seed"], horizon=content["horizon"])
         agent._desk.restore(content)
         agent._next_id = check_count("next_id", content["next_id"], at_least=0)
         retired = [check_count("retired", index, at_least=0) for index in content["retired"]]
@@ -252,7 +259,7 @@ class RankingAgent:
             or len(pending) < len(content["pending"])
             or agent._desk.n_observations % agent.n_positions
         ):
-            raise ValueError("its numbers contradict each other")
+            raise BadInput("its numbers contradict each other")
         agent._pending = {key: np.array(shown, np.int64) for key, shown in zip(pending, indices, strict=True)}
         agent._options.retire(retired)
         return agent
@@ -269,8 +276,8 @@ def _are_flags(clicks: Sequence[Any]) -> bool:
 
 def _listed(name: str, items: Any) -> list[Hashable]:
     if isinstance(items, str):
-        raise ValueError(f"{name} must be a list of items, not the string {items!r}")
+        raise BadInput(f"{name} must be a list of items, not the string {items!r}")
     try:
         return list(items)
     except TypeError as error:
-        raise ValueError(f"{name} must be a list of items, not {items!r}") from error
+        raise BadInput(f"{name} must be a list of items, not {items!r}") from error

@@ -10,6 +10,7 @@ import typer
 
 from corebandit.cli.flags import given
 from corebandit.cli.running import errors_as_sentences
+from corebandit.contracts.errors import BadInput
 
 if TYPE_CHECKING:  # imported where used, so that help answers at once
     from corebandit.clicks.fitting import Fitted, Progress
@@ -62,13 +63,13 @@ def fit(
         from corebandit.clicks.fitting import Fitted, check_countable, fit
         from corebandit.clicks.models import CLICK_MODELS
         from corebandit.clicks.readers.summary import most_shown_pages
-        from corebandit.clicks.readers.writing import written_whole
         from corebandit.clicks.stored_models import write_models
+        from corebandit.contracts.atomic_files import check_writable
         from corebandit.contracts.validate import check_count, unknown
 
         names = list(dict.fromkeys(name.strip() for name in model.split(",") if name.strip()))
         if not names:
-            raise ValueError("--model must name at least one click model")
+            raise BadInput("--model must name at least one click model")
         for name in names:
             if name not in CLICK_MODELS:
                 raise unknown("click model", name, CLICK_MODELS)
@@ -77,30 +78,30 @@ def fit(
         if queries is not None:
             check_count("--queries", queries)
         if not out.name.endswith((".json", ".json.gz")):
-            raise ValueError(f"--out must be a .json or .json.gz file, not {out}")
-        with written_whole(out) as part:
-            train = _read(log, format)
-            judged = {"train": train} if test is None else {"train": train, "test": _read(test, format)}
-            limits = given(iterations=iterations, tolerance=tolerance)
-            method = "counts" if counts else "likelihood"
-            fitted = Fitted()
-            with _progress() as show:
-                for name in names:
-                    fitted |= fit(name, train, method=method, progress=show, **limits)
-            qualities = {
-                log_name: {name: model.evaluate(judge) for name, model in fitted.items()}
-                for log_name, judge in judged.items()
-            }
-            console = Console(width=None if sys.stdout.isatty() else 120)
-            console.print(_quality_table(fitted, qualities))
-            for table in _tables_by_rank(qualities) if by_rank else ():
-                console.print(table)
-            unfinished = [name for name, model in fitted.items() if not model.converged]
-            if unfinished:
-                _warn(f"{', '.join(unfinished)} did not converge: raise --iterations")
-            pages = most_shown_pages(train, queries)
-            models = {query: fitted.per_query(query, documents) for query, documents in pages.items()}
-            write_models(part, models, pages)
+            raise BadInput(f"--out must be a .json or .json.gz file, not {out}")
+        check_writable(out)  # before the work, not after
+        train = _read(log, format)
+        judged = {"train": train} if test is None else {"train": train, "test": _read(test, format)}
+        limits = given(iterations=iterations, tolerance=tolerance)
+        method = "counts" if counts else "likelihood"
+        fitted = Fitted()
+        with _progress() as show:
+            for name in names:
+                fitted |= fit(name, train, method=method, progress=show, **limits)
+        qualities = {
+            log_name: {name: model.evaluate(judge) for name, model in fitted.items()}
+            for log_name, judge in judged.items()
+        }
+        console = Console(width=None if sys.stdout.isatty() else 120)
+        console.print(_quality_table(fitted, qualities))
+        for table in _tables_by_rank(qualities) if by_rank else ():
+            console.print(table)
+        unfinished = [name for name, model in fitted.items() if not model.converged]
+        if unfinished:
+            _warn(f"{', '.join(unfinished)} did not converge: raise --iterations")
+        pages = most_shown_pages(train, queries)
+        models = {query: fitted.per_query(query, documents) for query, documents in pages.items()}
+        write_models(out, models, pages)
         said = counted(len(pages), "query", "queries")
         console.print(f"Models of {said}: {out}", highlight=False, soft_wrap=True)
 
@@ -130,15 +131,15 @@ def simulate(
         check_count("--seed", seed, at_least=0)
         stored = read_models(models)
         if not stored:
-            raise ValueError(f"{models} holds no click models")
+            raise BadInput(f"{models} holds no click models")
         there = list(dict.fromkeys(name for of_query in stored.values() for name in of_query))
         if model is None and len(there) != 1:
-            raise ValueError(f"--model must say which click model of {models}: {', '.join(there)}")
+            raise BadInput(f"--model must say which click model of {models}: {', '.join(there)}")
         name = model or there[0]
         chosen = {}
         for query, of_query in stored.items():
             if name not in of_query:
-                raise ValueError(f"{models} has no click model {name!r} of query {query}, only {', '.join(of_query)}")
+                raise BadInput(f"{models} has no click model {name!r} of query {query}, only {', '.join(of_query)}")
             chosen[query] = of_query[name]
         write_simulated_log(out, chosen, sessions, seed=seed)
         typer.echo(f"{counted(sessions, 'session')} of {counted(len(chosen), 'query', 'queries')}: {out}")

@@ -8,6 +8,7 @@ import typer
 
 from corebandit.cli.flags import Fresh, Horizon, Jobs, Runs, SamplerOption, Seed, given, out
 from corebandit.cli.running import errors_as_sentences, run_and_publish, with_sampler
+from corebandit.contracts.errors import BadInput
 
 if TYPE_CHECKING:
     from corebandit.contracts.recipe import Problem
@@ -58,7 +59,7 @@ def reproduce(
                 raise unknown("figure", name, known)
         if (click_models or model) and figures and "figure4" not in figures:
             option = "--click-models" if click_models else "--model"
-            raise ValueError(f"{option} is for figure4, which is not among {', '.join(figures)}")
+            raise BadInput(f"{option} is for figure4, which is not among {', '.join(figures)}")
         changes = given(
             runs=runs,
             horizon=horizon,
@@ -128,7 +129,7 @@ def compare(
         if arms is not None:
             for each in problems:
                 if not hasattr(each, "n_arms"):
-                    raise ValueError(f"--arms does not fit the problem {each.label}, which names its arms itself")
+                    raise BadInput(f"--arms does not fit the problem {each.label}, which names its arms itself")
             problems = [each.changed(n_arms=arms) for each in problems]
         size = given(runs=runs, horizon=horizon, seed=seed)
         experiments = [Experiment(each, chosen, name="compare", **size) for each in problems]
@@ -209,7 +210,7 @@ def tune(
 
         grids = [grid_from(text) for text in parameter]
         if len({name for name, _ in grids}) < len(grids):
-            raise ValueError("--parameter names the same parameter twice")
+            raise BadInput("--parameter names the same parameter twice")
         chosen = policy_from(policy)
         size = given(runs=runs, horizon=horizon, seed=seed)
         experiments = [sweep(problem_from(spec), chosen, dict(grids), name="tune", **size) for spec in problem]

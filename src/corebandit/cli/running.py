@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from corebandit.cli.flags import Sampler
+from corebandit.contracts.errors import BadInput
 
 if TYPE_CHECKING:  # imported where used, so that help answers at once
     from corebandit.contracts.recipe import AnyPolicy
@@ -121,7 +122,7 @@ def errors_as_sentences(
             typer.echo(f"Warning: {sentence}", err=True)
         if len(sentences) > MOST_WARNINGS:
             typer.echo(f"Warning: and {len(sentences) - MOST_WARNINGS} more like these", err=True)
-    except (ValueError, OSError) as error:
+    except BadInput as error:  # anything else is a bug, and looks like one
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(2) from error
     except KeyboardInterrupt:

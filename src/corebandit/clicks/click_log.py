@@ -1,11 +1,15 @@
 """Click logs: what was shown and what was clicked, read one batch at a time so that they may be larger than memory."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike, NDArray
+
+from corebandit.contracts.errors import BadInput
+
+if TYPE_CHECKING:  # imported where used: who plays games needs no frames
+    import polars as pl
 
 
 class Sessions(NamedTuple):
@@ -50,7 +54,7 @@ class ClickLog:
     bad_lines: tuple[int, tuple[tuple[int, str], ...]] = (0, ())  # how many; number and reason of the first few
     dropped: Dropped = Dropped({}, ())
 
-    def __init__(self, sessions: Sessions, pairs: pl.DataFrame, n_queries: int, *, batch_size: int = 100_000) -> None:
+    def __init__(self, sessions: Sessions, pairs: "pl.DataFrame", n_queries: int, *, batch_size: int = 100_000) -> None:
         self.n_sessions, self.n_positions = sessions.pairs.shape
         self.pairs, self.n_pairs, self.n_queries = pairs, pairs.height, n_queries
         self._sessions, self._batch_size = sessions, batch_size
@@ -64,14 +68,14 @@ class ClickLog:
         of_query, shown, clicked = _array("queries", queries), _array("documents", documents), _array("clicks", clicks)
         if shown.ndim != 2 or 0 in shown.shape:
             wanted = "sessions x positions, at least one of each"
-            raise ValueError(f"documents must be {wanted}, not of shape {shown.shape}")
+            raise BadInput(f"documents must be {wanted}, not of shape {shown.shape}")
         for name, values, shape in (("queries", of_query, shown.shape[:1]), ("clicks", clicked, shown.shape)):
             if values.shape != shape:
-                raise ValueError(f"{name} must be of shape {shape} as documents are, not {values.shape}")
+                raise BadInput(f"{name} must be of shape {shape} as documents are, not {values.shape}")
         wrong = np.argwhere(~np.isin(clicked, (0, 1)))
         if wrong.size:
             session, rank = wrong[0]
-            raise ValueError(f"clicks of session {session} at rank {rank} must be 0 or 1, not {clicked[session, rank]}")
+            raise BadInput(f"clicks of session {session} at rank {rank} must be 0 or 1, not {clicked[session, rank]}")
         query_names, query_codes = _coded(of_query)
         document_names, document_codes = _coded(shown)
         ordered = np.sort(document_codes, axis=1)
@@ -79,9 +83,11 @@ class ClickLog:
         if twice.size:
             session, place = twice[0]
             name = document_names[ordered[session, place]]
-            raise ValueError(f"documents of session {session} must differ, but {name} stands on its page twice")
+            raise BadInput(f"documents of session {session} must differ, but {name} stands on its page twice")
         keys = query_codes[:, None] * document_names.size + document_codes
         known, pairs = np.unique(keys, return_inverse=True)
+        import polars as pl
+
         names = pl.DataFrame(
             {
                 "pair": np.arange(known.size, dtype=np.int32),
@@ -117,19 +123,19 @@ def counted(n: int, word: str, words: str = "") -> str:
 
 
 def check_sessions(sessions: Sessions, log: ClickLog) -> None:
-    """Raise a ValueError if an index does not belong to the log: compiled code would read from anywhere."""
+    """Raise BadInput if an index does not belong to the log: compiled code would read from anywhere."""
     limits = {"pairs": log.n_pairs, "clicks": 2, "queries": log.n_queries}
     for name, values in sessions._asdict().items():
         if values.size and not 0 <= values.min() <= values.max() < limits[name]:
-            raise ValueError(f"{name} of sessions must be from 0 to {limits[name] - 1}, and are not")
+            raise BadInput(f"{name} of sessions must be from 0 to {limits[name] - 1}, and are not")
 
 
 def _array(name: str, values: ArrayLike) -> NDArray[Any]:
-    """Return an array, or raise a ValueError if rows are of different length."""
+    """Return an array, or raise BadInput if rows are of different length."""
     try:
         return np.asarray(values)
     except ValueError:
-        raise ValueError(f"{name} must have as many positions in every session, and have not") from None
+        raise BadInput(f"{name} must have as many positions in every session, and have not") from None
 
 
 def _coded(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:

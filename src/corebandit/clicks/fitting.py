@@ -19,6 +19,7 @@ from corebandit.clicks.em import Step, Stopping
 from corebandit.clicks.models import CLICK_MODELS, ClickModel
 from corebandit.clicks.models.model import chosen
 from corebandit.clicks.quality import Quality, evaluate
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_choice, unknown
 
@@ -48,7 +49,7 @@ class FittedModel:
         _check_log(log)
         max_positions = [len(getattr(self.user, name)) for name, axes in self.model.shapes.items() if "rank" in axes]
         if any(n != log.n_positions for n in max_positions):
-            raise ValueError(f"log must have {max_positions[0]} positions as the fitted one, not {log.n_positions}")
+            raise BadInput(f"log must have {max_positions[0]} positions as the fitted one, not {log.n_positions}")
         user = self.user if log.pairs is self.pairs else chosen(self.model, self.user, self._rows_of(log.pairs))
         return evaluate(user, log)
 
@@ -59,13 +60,13 @@ class FittedModel:
         """
         check_choice("unknown", unknown, UNKNOWN)
         if not len(documents):
-            raise ValueError("documents must name at least one document, not none")
+            raise BadInput("documents must name at least one document, not none")
         wanted = pl.DataFrame({"query": [query] * len(documents), "document": list(documents)})
         rows = self._rows_of(wanted)
         if unknown == "error" and (rows < 0).any():
             document = documents[int(np.argmin(rows))]
             shown = f"the fitted log never showed document {document!r} for query {query!r}"
-            raise ValueError(f'{shown}; unknown="prior" gives it the prior')
+            raise BadInput(f'{shown}; unknown="prior" gives it the prior')
         return self.model.of_documents(self.user, rows)
 
     def _rows_of(self, wanted: pl.DataFrame) -> IntArray:
@@ -74,7 +75,7 @@ class FittedModel:
         for key in keys:
             given, fitted = wanted[key].dtype, self.pairs[key].dtype
             if given.is_numeric() != fitted.is_numeric():
-                raise ValueError(f"{key} must be of type {fitted} as in the fitted log, not {given}")
+                raise BadInput(f"{key} must be of type {fitted} as in the fitted log, not {given}")
         # Names of a narrower type, such as small integers or categories: what does not fit is unknown.
         wanted = wanted.select(pl.col(key).cast(self.pairs[key].dtype, strict=False) for key in keys)
         known = self.pairs.select(*keys, "pair")
@@ -156,7 +157,7 @@ def fit(
         check_countable(names)
     _check_log(log)
     if log.n_sessions == 0:
-        raise ValueError("log must hold at least one session, not none")
+        raise BadInput("log must hold at least one session, not none")
     fitted = Fitted()
     for name in names:
         told = {} if progress is None else {"progress": partial(progress, name)}
@@ -168,14 +169,14 @@ def fit(
 
 
 def _check_log(log: Any) -> None:
-    """Raise a ValueError unless `log` is a log, not the path of one."""
+    """Raise BadInput unless `log` is a log, not the path of one."""
     if not isinstance(log, ClickLog):
-        raise ValueError(f"log must be a ClickLog, such as read_log(path) returns, not {log!r}")
+        raise BadInput(f"log must be a ClickLog, such as read_log(path) returns, not {log!r}")
 
 
 def check_countable(names: Iterable[str]) -> None:
-    """Raise a ValueError if a model cannot be estimated by counting."""
+    """Raise BadInput if a model cannot be estimated by counting."""
     countable = [name for name, model in CLICK_MODELS.items() if model.can_count()]
     for name in names:
         if name not in countable:
-            raise ValueError(f"only {', '.join(countable)} can be fitted by counts, not {name}")
+            raise BadInput(f"only {', '.join(countable)} can be fitted by counts, not {name}")

@@ -14,6 +14,7 @@ import numpy as np
 
 from corebandit.clicks.click_log import ClickLog
 from corebandit.compiled.bridge import EntryPoint
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray
 
 SMALLEST = 1e-6
@@ -53,7 +54,7 @@ def evaluate(user: Any, log: ClickLog) -> Quality:
         add(user, batch.pairs, batch.clicks, probabilities, full, conditional)
         n_sessions += batch.clicks.shape[0]
     if n_sessions == 0:
-        raise ValueError("log must hold at least one session, not none")
+        raise BadInput("log must hold at least one session, not none")
     by_rank, conditional_by_rank = np.exp(-full / n_sessions), np.exp(-conditional / n_sessions)
     return Quality(
         log_likelihood=float(conditional.mean() / n_sessions),

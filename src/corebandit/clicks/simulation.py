@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from corebandit.clicks.models.model import ClickModel
 from corebandit.compiled.bridge import EntryPoint
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import IntArray
 from corebandit.randomness.stream import Stream
 
@@ -32,7 +33,7 @@ def simulate(model: ClickModel, rankings: Sequence[Sequence[int]] | IntArray, rn
     """
     shown = np.ascontiguousarray(rankings, dtype=np.int64)
     if shown.ndim != 2:
-        raise ValueError(f"rankings must be sessions x positions, not of shape {shown.shape}")
+        raise BadInput(f"rankings must be sessions x positions, not of shape {shown.shape}")
     ordered = np.sort(shown, axis=1)
     is_wrong = (ordered < 0) | (ordered >= model.n_documents)
     is_wrong[:, 1:] |= ordered[:, 1:] == ordered[:, :-1]

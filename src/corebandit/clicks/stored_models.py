@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from corebandit.clicks.models import CLICK_MODELS, ClickModel
+from corebandit.contracts.atomic_files import write_whole
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.validate import unknown
 
 DOCUMENTS = "documents"
@@ -35,7 +37,7 @@ def write_models(
         }
     text = json.dumps(plain).encode()
     # mtime=0: the same models make the same file
-    Path(path).write_bytes(gzip.compress(text, mtime=0) if Path(path).suffix == ".gz" else text)
+    write_whole(path, gzip.compress(text, mtime=0) if Path(path).suffix == ".gz" else text)
 
 
 def read_models(path: str | PathLike[str]) -> dict[str, dict[str, ClickModel]]:
@@ -56,19 +58,19 @@ def read_documents(path: str | PathLike[str]) -> dict[str, list[str]]:
 
 
 def _plain(path: Path) -> dict[str, dict[str, Any]]:
-    """Return what is in the file, or raise a ValueError if that cannot be click models."""
+    """Return what is in the file, or raise BadInput if that cannot be click models."""
     if not path.is_file():
         fault = "is a folder" if path.is_dir() else "does not exist"
-        raise ValueError(f"{path} must be a JSON file of click models, and {fault}")
+        raise BadInput(f"{path} must be a JSON file of click models, and {fault}")
     content = path.read_bytes()
     try:
         plain = json.loads(gzip.decompress(content) if content.startswith(GZIP) else content)
     except UnicodeDecodeError:
-        raise ValueError(f"{path} must be a JSON file of click models, and is no text") from None
+        raise BadInput(f"{path} must be a JSON file of click models, and is no text") from None
     except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise ValueError(f"{path} must be a JSON file of click models: {error}") from None
+        raise BadInput(f"{path} must be a JSON file of click models: {error}") from None
     if not isinstance(plain, dict) or not all(isinstance(of_query, dict) for of_query in plain.values()):
-        raise ValueError(f'{path} must hold click models as {{query: {{"CM": {{"attraction": [...]}}, ...}}}}')
+        raise BadInput(f'{path} must hold click models as {{query: {{"CM": {{"attraction": [...]}}, ...}}}}')
     return plain
 
 
@@ -79,7 +81,7 @@ def _model(where: str, name: str, parameters: Any) -> ClickModel:
         wanted = {field.name for field in fields(CLICK_MODELS[name])}
         if not isinstance(parameters, dict) or set(parameters) != wanted:
             given = ", ".join(sorted(parameters)) if isinstance(parameters, dict) else repr(parameters)
-            raise ValueError(f"{name} needs {', '.join(sorted(wanted))}, not {given}")
+            raise BadInput(f"{name} needs {', '.join(sorted(wanted))}, not {given}")
         return CLICK_MODELS[name](**parameters)
     except ValueError as error:
-        raise ValueError(f"{where}: {error}") from None
+        raise BadInput(f"{where}: {error}") from None

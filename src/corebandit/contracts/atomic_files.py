@@ -6,19 +6,16 @@ path, `kill -9`, a power cut. `sealed` content carries a digest, so that damage 
 
 import contextlib
 import hashlib
+import json
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from corebandit.contracts.errors import CannotWrite, DamagedFile
-
-try:
-    import fcntl
-except ImportError:  # Windows has no such locks
-    fcntl = None  # type: ignore
 
 PART = ".part"
 SEAL = b"corebandit sealed "
@@ -50,27 +47,46 @@ def writing_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
             os.replace(part, target)
         _sync_folder(target.parent)
-    except OSError as error:
+    except BaseException as error:
         part.unlink(missing_ok=True)
-        raise _cannot_write(path, error) from error
-    except BaseException:
-        part.unlink(missing_ok=True)
+        # What is named by another path was not ours to write.
+        if isinstance(error, OSError) and error.filename in (None, str(part)):
+            raise _cannot_write(path, error) from error
         raise
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise CannotWrite if a file cannot be written, before there is anything to write."""
+    target = Path(os.path.realpath(path))
+    _mode_to_keep(path, target)
+    part, file = _new_part(path, target)
+    file.close()
+    part.unlink()
 
 
 def remove_leftovers(folder: str | os.PathLike[str], name: str = "") -> None:
     """Remove the parts of files called `name`, or of any, that killed writers have left; leave those being written."""
-    if fcntl is None:
+    if sys.platform == "win32":  # which has no such locks
         return
     for part in Path(folder).glob(f".{name or '*'}.*{PART}"):
         with contextlib.suppress(OSError), part.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # whoever writes it holds this
+            _lock(file, wait=False)  # whoever writes it holds this
             part.unlink()
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder that can be written, and those above it, or raise CannotWrite."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(f"cannot write results to {folder}: {error.strerror}") from error
+    if not os.access(folder, os.W_OK):
+        raise CannotWrite(f"cannot write results to {folder}: the folder is not writable")
 
 
 def sealed(content: bytes) -> bytes:
     """Return the content behind its digest."""
-    return SEAL + hashlib.sha256(content).hexdigest().encode() + b"\n" + content
+    return SEAL + digest_of(content).encode() + b"\n" + content
 
 
 def unsealed(content: bytes) -> bytes:
@@ -79,6 +95,26 @@ def unsealed(content: bytes) -> bytes:
     if content[:SEAL_SIZE] != sealed(body)[:SEAL_SIZE]:
         raise DamagedFile("its content does not fit its digest")
     return body
+
+
+def digest_of(content: bytes) -> str:
+    """Return the digest of content: 64 characters that change with any bit of it."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def json_with_digest(content: dict[str, Any], indent: int | None = None) -> str:
+    """Return content as JSON, with a digest of itself as one more key."""
+    return json.dumps({**content, "digest": _digest_of_json(content)}, indent=indent) + "\n"
+
+
+def fits_its_digest(content: dict[str, Any]) -> bool:
+    """Tell whether content that comes back from JSON is what was written, however it is spaced."""
+    rest = {key: value for key, value in content.items() if key != "digest"}
+    return bool(_digest_of_json(rest) == content.get("digest"))
+
+
+def _digest_of_json(content: dict[str, Any]) -> str:
+    return digest_of(json.dumps(content, sort_keys=True).encode())
 
 
 def _mode_to_keep(path: str | os.PathLike[str], target: Path) -> int | None:
@@ -101,13 +137,20 @@ def _new_part(path: str | os.PathLike[str], target: Path) -> tuple[Path, IO[byte
         part = target.with_name(f".{target.name}.{secrets.token_hex(8)}{PART}")
         try:
             file = part.open("xb")
-            if fcntl is not None:
-                fcntl.flock(file, fcntl.LOCK_EX)
+            _lock(file, wait=True)
         except OSError as error:
             raise _cannot_write(path, error) from error
         if part.exists():  # else it was taken for a leftover before it was locked
             return part, file
         file.close()
+
+
+def _lock(file: IO[bytes], wait: bool) -> None:
+    """Hold a file until it is closed, where the system can; without waiting, raise an OSError if another holds it."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
 
 
 def _sync_folder(folder: Path) -> None:

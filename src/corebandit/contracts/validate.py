@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
+from corebandit.contracts.errors import BadInput
+
 LONGEST_VALUE = 100  # characters of a value that an error shows
 MOST_NAMES = 30  # that an error lists
 
@@ -19,7 +21,7 @@ def check_number(
     below: float | None = None,
     at_most: float | None = None,
 ) -> float:
-    """Return `value` as a finite float within the bounds, or raise a ValueError that names it."""
+    """Return `value` as a finite float within the bounds, or raise BadInput that names it."""
     limits = {"above": above, "of at least": at_least, "below": below, "of at most": at_most}
     wanted = " and ".join(f"{word} {limit:g}" for word, limit in limits.items() if limit is not None)
     is_number = isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
@@ -29,7 +31,7 @@ def check_number(
         and (below is None or value < below)
         and (at_most is None or value <= at_most)
     ):
-        raise ValueError(f"{name} must be a number {wanted}".rstrip() + f", not {value!r}")
+        raise BadInput(f"{name} must be a number {wanted}".rstrip() + f", not {value!r}")
     return float(value)
 
 
@@ -42,24 +44,24 @@ def is_finite(value: Any) -> bool:
 
 
 def check_count(name: str, value: Any, *, at_least: int = 1) -> int:
-    """Return `value` as an int of at least `at_least`, or raise a ValueError that names it."""
+    """Return `value` as an int of at least `at_least`, or raise BadInput that names it."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
-        raise ValueError(f"{name} must be a whole number of at least {at_least}, not {value!r}")
+        raise BadInput(f"{name} must be a whole number of at least {at_least}, not {value!r}")
     return int(value)
 
 
 def check_flag(name: str, value: Any) -> None:
-    """Raise a ValueError unless `value` is True or False."""
+    """Raise BadInput unless `value` is True or False."""
     if not isinstance(value, bool):
-        raise ValueError(f"{name} must be True or False, not {value!r}")
+        raise BadInput(f"{name} must be True or False, not {value!r}")
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
-    """Raise a ValueError unless `value` is one of `choices`."""
+    """Raise BadInput unless `value` is one of `choices`."""
     choices = tuple(choices)
     if value not in choices:
         listed = " or ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be {listed}, not {value!r}")
+        raise BadInput(f"{name} must be {listed}, not {value!r}")
 
 
 def shortened(value: Any, longest: int = LONGEST_VALUE) -> str:
@@ -81,14 +83,14 @@ def range_in_words(low: float, high: float) -> str:
     return f"in [{low:g}, {high:g}]"
 
 
-def unknown(what: str, value: str, known: Iterable[str]) -> ValueError:
+def unknown(what: str, value: str, known: Iterable[str]) -> BadInput:
     """Return the error for a name that does not exist, with the nearest one that does."""
     known = sorted(known)
     lowered = {name.lower(): name for name in known}
     near = difflib.get_close_matches(value.lower(), lowered, n=1)
     more = f" and {len(known) - MOST_NAMES:,} more" if len(known) > MOST_NAMES else ""
     hint = f"did you mean {lowered[near[0]]!r}?" if near else f"there is {', '.join(known[:MOST_NAMES])}{more}"
-    return ValueError(f"unknown {what} {value!r}: {hint}")
+    return BadInput(f"unknown {what} {value!r}: {hint}")
 
 
 def how_to_install(packages: str) -> str:

@@ -6,14 +6,12 @@ good as none: the chunk is played again.
 
 import contextlib
 import io
-import os
 import zipfile
 from pathlib import Path
 
 import numpy as np
 
-from corebandit.contracts.atomic_files import remove_leftovers, sealed, unsealed, write_whole
-from corebandit.contracts.errors import CannotWrite
+from corebandit.contracts.atomic_files import make_folder, remove_leftovers, sealed, unsealed, write_whole
 from corebandit.experiments.chunks import Runs
 
 ENDING = ".chunk"
@@ -27,12 +25,7 @@ class ChunkStore:
         """Make the folder, or say why it cannot be written."""
         self.folder = folder
         self._made = [path for path in (folder, *folder.parents) if not path.exists()]
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CannotWrite(f"cannot write results to {folder}: {error.strerror}") from error
-        if not os.access(folder, os.W_OK):
-            raise CannotWrite(f"cannot write results to {folder}: the folder is not writable")
+        make_folder(folder)
         remove_leftovers(folder)
 
     def find(self, key: str, shape: tuple[int, int]) -> Runs | None:

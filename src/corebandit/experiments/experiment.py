@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import (
     AnyPolicy,
     FeaturePolicy,
@@ -96,7 +97,7 @@ class Experiment:
     ) -> None:
         """Validate everything, so that a mistake shows before any work is done."""
         if isinstance(problem, list | tuple) and any(isinstance(each, Problem) for each in problem):
-            raise ValueError(
+            raise BadInput(
                 f"problem must be one problem, not {len(problem)} of them: make an experiment for each, and run() "
                 "takes them all in a list"
             )
@@ -115,7 +116,7 @@ class Experiment:
             _warn_of_endless_warm_up(policy, instance, horizon)
         for current_round in also_at:
             if check_count("also_at", current_round) > horizon:
-                raise ValueError(f"also_at must name rounds up to the horizon, {horizon}, not {current_round}")
+                raise BadInput(f"also_at must name rounds up to the horizon, {horizon}, not {current_round}")
         values = (problem, labelled, int(horizon), int(runs), int(seed), regret, name, title or problem.label)
         for attribute, value in zip(
             self.__dataclass_fields__, (*values, tuple(also_at), dict(points or {})), strict=True
@@ -155,38 +156,38 @@ class Experiment:
 
 
 def check_rewards_fit(policy: AnyPolicy, problem: Problem) -> None:
-    """Raise a ValueError if the problem pays rewards that the policy is not made for."""
+    """Raise BadInput if the problem pays rewards that the policy is not made for."""
     low, high = policy.reward_range
     least, most = problem.support
     if least < low or most > high:
         switch = ", or say any_reward=True to run it outside its assumptions" if hasattr(policy, "any_reward") else ""
-        raise ValueError(
+        raise BadInput(
             f"{policy.label} is made for rewards {range_in_words(low, high)}, but {problem.label} pays rewards "
             f"{range_in_words(least, most)}: choose another policy{switch}"
         )
 
 
 def check_features_fit(policy: AnyPolicy, problem: Problem, instance: Any) -> None:
-    """Raise a ValueError if the problem offers features that the policy would ignore, or none that it needs."""
+    """Raise BadInput if the problem offers features that the policy would ignore, or none that it needs."""
     if offers_features(instance) and not isinstance(policy, FeaturePolicy):
-        raise ValueError(
+        raise BadInput(
             f"{policy.label} takes no features, but {problem.label} offers them: choose a policy that does, such as "
             "LinCORe"
         )
     if isinstance(policy, FeaturePolicy) and not offers_features(instance):
-        raise ValueError(
+        raise BadInput(
             f"{policy.label} chooses by features, but {problem.label} offers none: choose a problem that does, such as "
             "linear, or a policy for arms, such as CORe"
         )
 
 
 def check_rankings_fit(policy: AnyPolicy, problem: Problem, instance: Any) -> None:
-    """Raise a ValueError if the problem shows rankings and the policy does not rank, or the other way round."""
+    """Raise BadInput if the problem shows rankings and the policy does not rank, or the other way round."""
     if shows_rankings(instance) and not isinstance(policy, RankingPolicy):
         hint = f"say Ranked({policy.label})" if isinstance(policy, Policy) else "choose a policy that does"
-        raise ValueError(f"{policy.label} does not rank, but {problem.label} shows rankings: {hint}")
+        raise BadInput(f"{policy.label} does not rank, but {problem.label} shows rankings: {hint}")
     if isinstance(policy, RankingPolicy) and not shows_rankings(instance):
-        raise ValueError(
+        raise BadInput(
             f"{policy.label} ranks items, but {problem.label} shows no rankings: choose a problem that does, such as "
             "ranking, or a policy for arms, such as CORe"
         )
@@ -209,11 +210,11 @@ def _labelled(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy]) -> dict[s
         policies = list(policies)
         by_label = {getattr(policy, "label", repr(policy)): policy for policy in policies}
         if len(by_label) < len(policies):
-            raise ValueError("policies must have different labels; give a dict of labels to compare a policy to itself")
+            raise BadInput("policies must have different labels; give a dict of labels to compare a policy to itself")
         policies = by_label
     if not policies:
-        raise ValueError("policies must name at least one policy, for instance [CORe()]")
+        raise BadInput("policies must name at least one policy, for instance [CORe()]")
     for policy in policies.values():
         if not isinstance(policy, AnyPolicy):
-            raise ValueError(f"policies must be recipes such as CORe(), not {shortened(policy)}")
+            raise BadInput(f"policies must be recipes such as CORe(), not {shortened(policy)}")
     return dict(policies)

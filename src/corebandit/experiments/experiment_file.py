@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from corebandit.catalogue import policy_from, problem_from
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.validate import unknown
 from corebandit.experiments.experiment import Experiment
@@ -41,19 +42,17 @@ def read_experiments(path: str | os.PathLike[str], **changes: int | None) -> lis
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ValueError(f"cannot read {path}: {error.strerror}") from error
+        raise BadInput(f"cannot read {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not a TOML file: {error}") from error
+        raise BadInput(f"{path} is not a TOML file: {error}") from error
     try:
         file = ExperimentFile.model_validate(content)
     except ValidationError as error:
-        raise ValueError(f"{path}: {_first(error)}") from error
+        raise BadInput(f"{path}: {_first(error)}") from error
     if not file.problems:
-        raise ValueError(f'{path}: problems must name at least one problem, such as "bernoulli"')
+        raise BadInput(f'{path}: problems must name at least one problem, such as "bernoulli"')
     if file.name is not None and Path(file.name).name != file.name:
-        raise ValueError(
-            f"{path}: name must be a plain name, as results go to a folder of that name, not {file.name!r}"
-        )
+        raise BadInput(f"{path}: name must be a plain name, as results go to a folder of that name, not {file.name!r}")
     given = {key: value for key, value in changes.items() if value is not None}
     size: dict[str, Any] = {"horizon": file.horizon, "runs": file.runs, "seed": file.seed, **given}
     try:
@@ -62,8 +61,8 @@ def read_experiments(path: str | os.PathLike[str], **changes: int | None) -> lis
             Experiment(problem_from(problem), policies, regret=file.regret, name=file.name or path.stem, **size)
             for problem in file.problems
         ]
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from error
 
 
 def _first(error: ValidationError) -> str:
@@ -85,6 +84,6 @@ def _labelled(specs: list[str | dict[str, Any]]) -> dict[str, AnyPolicy]:
         policy = policy_from(plain)
         label = str(label or policy.label)
         if label in policies:
-            raise ValueError(f"policies has two entries labelled {label!r}: give one of them another label")
+            raise BadInput(f"policies has two entries labelled {label!r}: give one of them another label")
         policies[label] = policy
     return policies

@@ -1,5 +1,6 @@
 """What an experiment has shown: the regret of every run at every checkpoint, and the description that made it."""
 
+import io
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -10,9 +11,12 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from corebandit import report
+from corebandit.contracts.atomic_files import digest_of, fits_its_digest, json_with_digest, make_folder, write_whole
+from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.statistics import mean_interval, mean_intervals, standard_error
 
+UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError, pl.exceptions.PolarsError)
 RESULTS, EXPERIMENTS = "results.parquet", "experiments.json"
 
 
@@ -73,7 +77,7 @@ class Result:
         ]
         if len(found) != 1:
             known = ", ".join(f"{curve.figure}/{curve.problem}/{curve.policy}" for curve in self.curves())
-            raise ValueError(f"policy {policy!r} fits {len(found)} curves, not one; figure/problem/policy are: {known}")
+            raise BadInput(f"policy {policy!r} fits {len(found)} curves, not one; figure/problem/policy are: {known}")
         return found[0].regret
 
     def summary(self) -> pl.DataFrame:
@@ -178,7 +182,7 @@ class Result:
             rows.append({**curve.names, "baseline": base.policy, **measured})
         if not rows and baseline is not None and not reference:
             known = ", ".join(dict.fromkeys(curve.policy for curve in compared)) or "all are settings of a sweep"
-            raise ValueError(f"baseline must be one of the policies ({known}), not {baseline!r}")
+            raise BadInput(f"baseline must be one of the policies ({known}), not {baseline!r}")
         return pl.DataFrame(rows, schema=DIFFERENCES)
 
     def joined_with(self, other: "Result") -> "Result":
@@ -203,10 +207,16 @@ class Result:
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the result to a folder, for `Result.load`."""
         path = Path(folder)
-        path.mkdir(parents=True, exist_ok=True)
-        self.frame.write_parquet(path / RESULTS)
-        description = {"experiments": list(self.experiments), "cpu_seconds": self.cpu_seconds.to_dicts()}
-        (path / EXPERIMENTS).write_text(json.dumps(description, indent=1) + "\n")
+        make_folder(path)
+        table = io.BytesIO()
+        self.frame.write_parquet(table)
+        write_whole(path / RESULTS, table.getvalue())
+        description = {
+            "experiments": list(self.experiments),
+            "cpu_seconds": self.cpu_seconds.to_dicts(),
+            RESULTS: digest_of(table.getvalue()),
+        }
+        write_whole(path / EXPERIMENTS, json_with_digest(description, indent=1))
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "Result":
@@ -214,10 +224,23 @@ class Result:
         path = Path(folder)
         for name in (RESULTS, EXPERIMENTS):
             if not (path / name).exists():
-                raise ValueError(f"{path} holds no result: there is no {name}")
-        description = json.loads((path / EXPERIMENTS).read_text())
-        seconds = pl.DataFrame(description["cpu_seconds"], schema=CPU_SECONDS)
-        return cls(pl.read_parquet(path / RESULTS), description["experiments"], seconds)
+                raise BadInput(f"{path} holds no result: there is no {name}")
+        try:
+            table, text = (path / RESULTS).read_bytes(), (path / EXPERIMENTS).read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise DamagedFile(f"{path / EXPERIMENTS} is damaged: {error}") from error
+        try:
+            description = json.loads(text)
+            is_whole = "digest" not in description or (  # 0.4 wrote none
+                fits_its_digest(description) and description[RESULTS] == digest_of(table)
+            )
+            seconds = pl.DataFrame(description["cpu_seconds"], schema=CPU_SECONDS)
+            result = cls(pl.read_parquet(io.BytesIO(table)), description["experiments"], seconds)
+        except UNREADABLE as error:
+            raise DamagedFile(f"{path} holds a result that is damaged: {str(error).partition(chr(10))[0]}") from error
+        if not is_whole or dict(result.frame.schema) != FRAME:
+            raise DamagedFile(f"{path} holds a result that is damaged: its content does not fit its digest")
+        return result
 
 
 NAMES = {"figure": pl.String, "problem": pl.String, "policy": pl.String}
@@ -229,6 +252,7 @@ MEAN_CURVES = {
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
 }
+FRAME = {**NAMES, "run": pl.Int64, "round": pl.Int64, "regret": pl.Float64}
 CPU_SECONDS = {**NAMES, "cpu_seconds": pl.Float64}
 DIFFERENCES = {
     **NAMES,

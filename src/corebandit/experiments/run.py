@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.validate import check_count
 from corebandit.experiments.chunk_store import ChunkStore
 from corebandit.experiments.chunks import Chunk, Runs, chunks_of, play_chunk
@@ -78,13 +79,13 @@ def run(
 
 def _check_distinct(experiments: Sequence[Experiment]) -> None:
     if not experiments:
-        raise ValueError("experiments must hold at least one experiment")
+        raise BadInput("experiments must hold at least one experiment")
     seen: set[tuple[str, str, str]] = set()
     for experiment in experiments:
         for label in experiment.policies:
             identity = (experiment.name, experiment.problem.label, label)
             if identity in seen:
-                raise ValueError(
+                raise BadInput(
                     f"two experiments called {experiment.name!r} have {label} on the problem "
                     f"{experiment.problem.label}: give them different names"
                 )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy, Problem
 from corebandit.contracts.validate import check_number, unknown
 from corebandit.experiments.experiment import Experiment, Point
@@ -41,21 +42,21 @@ def sweep(
     ['CORe(alpha=0.4)', 'CORe']
     """
     if not isinstance(policy, AnyPolicy):
-        raise ValueError(f"policy must be a recipe such as CORe(), not {policy!r}")
+        raise BadInput(f"policy must be a recipe such as CORe(), not {policy!r}")
     if not 1 <= len(parameters) <= MOST_PARAMETERS:
-        raise ValueError(f"parameters must name one or two parameters, not {len(parameters)}")
+        raise BadInput(f"parameters must name one or two parameters, not {len(parameters)}")
     known = {field.name: field.type for field in fields(policy)}
     for name, values in parameters.items():
         if name not in known:
             raise unknown(f"parameter of {policy.name}", name, known)
         if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
-            raise ValueError(f"parameters must list values of {name}, such as [0.2, 0.4], not {values!r}")
+            raise BadInput(f"parameters must list values of {name}, such as [0.2, 0.4], not {values!r}")
         if not len(values):
-            raise ValueError(f"parameters must name at least one value of {name}, not none")
+            raise BadInput(f"parameters must name at least one value of {name}, not none")
         for value in values:
             check_number(name, value)
         if len(set(values)) < len(values):
-            raise ValueError(f"parameters must name different values of {name}, not {list(values)!r}")
+            raise BadInput(f"parameters must name different values of {name}, not {list(values)!r}")
     policies, points = {}, {}
     for combination in product(*parameters.values()):
         at = dict(zip(parameters, combination, strict=True))
@@ -87,6 +88,6 @@ def grid_from(text: str) -> tuple[str, list[float]]:
             return name, np.round(low + step * np.arange(int((high - low) / step + 1e-9) + 1), 12).tolist()
         return name, [float(part) for part in values.split(",")]
     except ValueError:
-        raise ValueError(
+        raise BadInput(
             f"a parameter is written as alpha=0.2:1.4:0.2 (from, to, step) or alpha=0.4,0.6,0.8, not {text!r}"
         ) from None

@@ -1,6 +1,7 @@
 """From scores to a decision."""
 
 from corebandit.compiled.bridge import inlined
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.randomness.stream import Stream
 
@@ -15,7 +16,7 @@ def best_arm(scores: FloatArray, offered: IntArray, rng: Stream) -> int:
         elif scores[arm] == scores[best]:
             n_best += 1
         elif not scores[arm] < scores[best]:
-            raise ValueError("a policy scored an arm NaN: check_policy tells more")
+            raise BadInput("a policy scored an arm NaN: check_policy tells more")
     if n_best == 1 and scores[best] == scores[best]:
         return int(best)
     skip = rng.integers(n_best)
@@ -24,7 +25,7 @@ def best_arm(scores: FloatArray, offered: IntArray, rng: Stream) -> int:
             if skip == 0:
                 return int(arm)
             skip -= 1
-    raise ValueError("a policy scored an arm NaN: check_policy tells more")
+    raise BadInput("a policy scored an arm NaN: check_policy tells more")
 
 
 @inlined
@@ -36,7 +37,7 @@ def best_items(scores: FloatArray, rng: Stream, ranking: IntArray) -> None:
     """
     for score in scores:
         if not score == score:
-            raise ValueError("a policy scored an item NaN: check_ranking_policy tells more")
+            raise BadInput("a policy scored an item NaN: check_ranking_policy tells more")
     for place in range(ranking.size):
         best, n_best, highest = -1, 0, 0.0
         for item in range(scores.size):
@@ -46,7 +47,7 @@ def best_items(scores: FloatArray, rng: Stream, ranking: IntArray) -> None:
                 else:
                     n_best += 1
         if n_best == 0:
-            raise ValueError("there are fewer items than places in the ranking")
+            raise BadInput("there are fewer items than places in the ranking")
         if n_best > 1:
             skip = rng.integers(n_best)
             for item in range(best, scores.size):

@@ -97,7 +97,7 @@ class Exchange(NamedTuple):
 
 
 def check_exchange(probability: float, decay: float, kept: bool) -> None:
-    """Raise a ValueError unless the parameters make sense."""
+    """Raise BadInput unless the parameters make sense."""
     check_number("decay", decay, at_least=0)
     check_flag("kept", kept)
     if decay == 0:

@@ -49,13 +49,13 @@ LARGEST_LOG = 200.0  # of a Poisson mean; squares of the features times such a m
 
 
 def check_glm(link: str, sigma0: float) -> None:
-    """Raise a ValueError unless there is such a model."""
+    """Raise BadInput unless there is such a model."""
     check_choice("link", link, LINKS)
     check_sigma0(sigma0)
 
 
 def check_sigma0(sigma0: float) -> None:
-    """Raise a ValueError unless a prior can have this standard deviation."""
+    """Raise BadInput unless a prior can have this standard deviation."""
     check_number("sigma0", sigma0, at_least=LEAST_SIGMA0, at_most=LARGEST_SIGMA0)
 
 

@@ -30,7 +30,7 @@ class Multiplier(NamedTuple):
 
 
 def check_multiplier(n_points: int, spread: float, optimistic: bool, coupled: bool) -> None:
-    """Raise a ValueError unless the parameters give a law."""
+    """Raise BadInput unless the parameters give a law."""
     check_count("n_points", n_points, at_least=2)
     check_number("spread", spread, above=0)
     check_flag("optimistic", optimistic)

@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, inlined, kernel, kernel_reassociated
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_choice
 from corebandit.parts.moments import N_MOMENTS, exchange, include
@@ -244,17 +245,17 @@ class Pool(NamedTuple):
         return math.sqrt(self.moments[2] / self.moments[0]) if self.moments[2] > 0.0 else 0.0
 
     def check_kept(self) -> None:
-        """Raise a ValueError if the pool keeps no rewards: then there is nothing to draw from."""
+        """Raise BadInput if the pool keeps no rewards: then there is nothing to draw from."""
         if self.values.size == 0:
-            raise ValueError("a pool without room for rewards has none to draw")
+            raise BadInput("a pool without room for rewards has none to draw")
 
 
 def check_form(sampler: str, form: str) -> None:
-    """Raise a ValueError unless there is such a pool: a plain one has no fast sampler."""
+    """Raise BadInput unless there is such a pool: a plain one has no fast sampler."""
     check_choice("sampler", sampler, SAMPLERS)
     check_choice("pool", form, FORMS)
     if form == "plain" and sampler != "exact":
-        raise ValueError(f"pool='plain' needs sampler='exact', not {sampler!r}")
+        raise BadInput(f"pool='plain' needs sampler='exact', not {sampler!r}")
 
 
 def new_pool(capacity: int, sampler: str = "fast", pool_size: int | None = None, form: str = "mirrored") -> Pool:

@@ -4,16 +4,17 @@ import math
 import warnings
 
 from corebandit.compiled.bridge import inlined
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.validate import check_number
 
 NOMINAL_HORIZON = 10_000  # what a short warm-up takes for the horizon if nobody knows it
 
 
 def check_warm_up(z: float, warm_up: float) -> None:
-    """Raise a ValueError unless the parameters give a warm-up that ends."""
+    """Raise BadInput unless the parameters give a warm-up that ends."""
     check_number("z", z, above=0, below=1)
     if z - 1.0 - math.log(z) <= 0.0:
-        raise ValueError(f"z is so close to 1 that the warm-up would never end: {z!r}")
+        raise BadInput(f"z is so close to 1 that the warm-up would never end: {z!r}")
     check_number("warm_up", warm_up, at_least=0)
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, kernel
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL, Problem, Recipe
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_number
@@ -253,9 +254,9 @@ class FixedArms(Problem):
         object.__setattr__(self, "laws", tuple(self.laws))
         for law in self.laws:
             if not isinstance(law, Law):
-                raise ValueError(f"laws must be a list of laws such as Bernoulli(0.3) or Gaussian(0.5), not {law!r}")
+                raise BadInput(f"laws must be a list of laws such as Bernoulli(0.3) or Gaussian(0.5), not {law!r}")
         if not self.laws:
-            raise ValueError("laws must name at least one arm, not none")
+            raise BadInput("laws must name at least one arm, not none")
 
     def draw(self, rng: Stream | None) -> Arms:
         """Return the arms; nothing about them is random."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.features import as_rows, check_finite
 from corebandit.contracts.recipe import UNIT_INTERVAL, Problem
 from corebandit.contracts.state import FloatArray, IntArray
@@ -93,7 +94,7 @@ def _bundled(data: str) -> tuple[FloatArray, IntArray]:
     try:
         from sklearn import datasets
     except ImportError:
-        raise ValueError(
+        raise BadInput(
             f"classification(data={data!r}) needs scikit-learn, which brings the data: {how_to_install('scikit-learn')}"
         ) from None
     rows, labels = getattr(datasets, f"load_{data}")(return_X_y=True)
@@ -163,10 +164,10 @@ class FixedClassification(Problem):
         check_finite("rows", rows)
         check_flag("standardise", self.standardise)
         if labels.shape != rows.shape[:1]:
-            raise ValueError(f"labels must be {len(rows)}, one for each row, not of the shape {labels.shape}")
+            raise BadInput(f"labels must be {len(rows)}, one for each row, not of the shape {labels.shape}")
         found = np.unique(labels)
         if labels.dtype.kind not in "iu" or not np.array_equal(found, np.arange(found.size)):
-            raise ValueError(f"labels must be whole numbers from 0, each of them there, not {found.tolist()}")
+            raise BadInput(f"labels must be whole numbers from 0, each of them there, not {found.tolist()}")
         object.__setattr__(self, "rows", tuple(map(tuple, rows.tolist())))
         object.__setattr__(self, "labels", tuple(labels.tolist()))
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import REAL_LINE, Problem, offers_features
 from corebandit.contracts.validate import shortened
 
@@ -29,7 +30,7 @@ class Given(Problem):
         missing = [name for name in members if not hasattr(self.instance, name)]
         if missing or not isinstance(self.instance, tuple):
             wanted = f"; it lacks {', '.join(missing)}" if missing else ""
-            raise ValueError(
+            raise BadInput(
                 f"a problem must be a recipe such as BernoulliBandit(), or a NamedTuple with {', '.join(members)}, "
                 f"not {shortened(self.instance)}{wanted}"
             )

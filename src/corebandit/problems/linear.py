@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, kernel
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL, Problem
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_choice, check_count, check_number
@@ -98,10 +99,10 @@ def random_row(row: FloatArray, words: Words) -> None:
 
 
 def check_basis(n_arms: int, n_features: int) -> None:
-    """Raise a ValueError unless there are arms enough for a basis."""
+    """Raise BadInput unless there are arms enough for a basis."""
     check_count("n_features", n_features, at_least=2)
     if check_count("n_arms", n_arms) < n_features:
-        raise ValueError(
+        raise BadInput(
             f"n_arms must be at least n_features, {n_features}, since the first arms are a basis, not {n_arms}"
         )
 
@@ -232,15 +233,15 @@ class FixedLinear(LinearProblem):
         super().__post_init__()
         features, theta = _numbers("features", self.features, 2), _numbers("theta", self.theta, 1)
         if theta.size != features.shape[1]:
-            raise ValueError(f"theta must have {features.shape[1]} numbers, one for each feature, not {theta.size}")
+            raise BadInput(f"theta must have {features.shape[1]} numbers, one for each feature, not {theta.size}")
         check_spanning(features)
         with np.errstate(over="ignore", invalid="ignore"):
             means = features @ theta
         if not np.isfinite(means).all():
-            raise ValueError("the mean rewards x' theta must be finite, but features and theta are too large")
+            raise BadInput("the mean rewards x' theta must be finite, but features and theta are too large")
         if self.rewards != "gaussian" and (means.min() < -ROUNDING or means.max() > 1.0 + ROUNDING):
             arm = int(np.argmax(np.abs(means - 0.5)))
-            raise ValueError(
+            raise BadInput(
                 f"the mean rewards x' theta must be in [0, 1] for {self.rewards} rewards, but that of arm {arm} is "
                 f"{means[arm]:g}"
             )
@@ -262,14 +263,14 @@ class FixedLinear(LinearProblem):
 
 
 def check_spanning(features: FloatArray) -> None:
-    """Raise a ValueError unless the rows of `features` `(n_arms, d)` span all d dimensions, whatever their scales."""
+    """Raise BadInput unless the rows of `features` `(n_arms, d)` span all d dimensions, whatever their scales."""
     d = features.shape[1]
     for axis in (1, 0):
         largest = np.abs(features).max(axis=axis, keepdims=True)
         features = features / np.where(largest > 0, largest, 1.0)
     rank = int(np.linalg.matrix_rank(features))
     if rank < d:
-        raise ValueError(
+        raise BadInput(
             f"features must span all {d} dimensions, but span {rank}: no rewards could ever tell what the rest is "
             "worth; drop columns that are zero or follow from others, or add arms"
         )
@@ -280,9 +281,9 @@ def _numbers(name: str, values: Sequence[object], n_axes: int) -> FloatArray:
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be numbers of shape {shape}: {error}") from None
+        raise BadInput(f"{name} must be numbers of shape {shape}: {error}") from None
     if array.ndim != n_axes or array.size == 0:
-        raise ValueError(f"{name} must have the shape {shape}, not {array.shape}")
+        raise BadInput(f"{name} must have the shape {shape}, not {array.shape}")
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, but hold {array[~np.isfinite(array)][0]}")
+        raise BadInput(f"{name} must be finite, but hold {array[~np.isfinite(array)][0]}")
     return array

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from corebandit.clicks.models import CLICK_MODELS, ClickModel
 from corebandit.clicks.stored_models import read_models
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import UNIT_INTERVAL, Problem, digest
 from corebandit.contracts.validate import check_choice, check_count, shortened, unknown
 from corebandit.randomness.stream import Stream, stream
@@ -68,10 +69,10 @@ class RankingBandit(ShowsRankings):
         """Validate."""
         missing = [name for name in ("user", "optimal", "attraction", "describe") if not hasattr(self.model, name)]
         if missing:
-            raise ValueError(f"model must be a click model such as CM([0.4, 0.2, 0.1]), not {shortened(self.model)}")
+            raise BadInput(f"model must be a click model such as CM([0.4, 0.2, 0.1]), not {shortened(self.model)}")
         check_positions(self.n_positions, getattr(self.model, "max_positions", len(self.model.attraction)))
         if not isinstance(self.title, str):
-            raise ValueError(f"title must be a string, not {shortened(self.title)}")
+            raise BadInput(f"title must be a string, not {shortened(self.title)}")
 
     @property
     def label(self) -> str:
@@ -94,9 +95,9 @@ class RankingBandit(ShowsRankings):
 
 
 def check_positions(n_positions: int, most: int) -> None:
-    """Raise a ValueError unless the positions can be filled."""
+    """Raise BadInput unless the positions can be filled."""
     if check_count("n_positions", n_positions) > most:
-        raise ValueError(f"n_positions must be at most {most}, as many as the model has, not {n_positions}")
+        raise BadInput(f"n_positions must be at most {most}, as many as the model has, not {n_positions}")
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class YandexLike(ShowsRankings):
     def __post_init__(self) -> None:
         """Validate."""
         if self.query is not None and check_count("query", self.query, at_least=0) >= N_QUERIES:
-            raise ValueError(f"query must be below {N_QUERIES}, not {self.query}")
+            raise BadInput(f"query must be below {N_QUERIES}, not {self.query}")
         check_positions(self.n_positions, self.n_documents)
         check_choice("click_model", self.click_model, CLICK_MODELS)
 
@@ -223,7 +224,7 @@ def stored_models(file: str) -> dict[str, dict[str, ClickModel]]:
     try:
         status = Path(file).stat()
     except OSError as error:
-        raise ValueError(f"cannot read {file}: {error.strerror}") from error
+        raise BadInput(f"cannot read {file}: {error.strerror}") from error
     return _models_of(file, status.st_mtime_ns, status.st_size)
 
 

@@ -19,6 +19,7 @@ from matplotlib.patches import Patch, PathPatch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from matplotlib.transforms import Affine2D
 
+from corebandit.contracts.atomic_files import make_folder, writing_whole
 from corebandit.report.inline_svg import inline
 from corebandit.report.panels import (
     COLUMNS,
@@ -102,12 +103,14 @@ def swatch(style: LineStyle) -> Figure:
 def save(figure: Figure, path: str | Path) -> list[Path]:
     """Write `path`.png and `path`.svg, the same bytes every time, and return both paths."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     png, svg = (path.with_name(f"{path.name}.{suffix}") for suffix in ("png", "svg"))
     with drawing():
-        figure.savefig(png, dpi=150, metadata={"Software": None})
+        with writing_whole(png) as file:
+            figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
         figure.set_layout_engine("none")  # all is in its place now
-        figure.savefig(svg, metadata=_NO_METADATA)
+        with writing_whole(svg) as file:
+            figure.savefig(file, format="svg", metadata=_NO_METADATA)
     return [png, svg]
 
 

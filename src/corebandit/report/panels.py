@@ -17,6 +17,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, NullLocator
 
+from corebandit.contracts.errors import BadInput
 from corebandit.report.style import PAPER, LineStyle, drawing
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ COLUMNS = 3
 def split_panels(frame: "DataFrame", *columns: str) -> list["DataFrame"]:
     """Return the rows of each panel, told apart by `columns`, in the order of the frame."""
     if frame.is_empty():
-        raise ValueError("a figure needs at least one row of data")
+        raise BadInput("a figure needs at least one row of data")
     return frame.partition_by(*columns, maintain_order=True)
 
 

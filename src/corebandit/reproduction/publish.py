@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corebandit import __version__, report
+from corebandit.contracts.atomic_files import write_whole
 from corebandit.experiments.result import Result
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def publish(
         "command": command,
     }
     page = folder / "report.html"
-    page.write_text(
+    write_whole(
+        page,
         report.render_page(
             title=title,
             summary=summary,
@@ -61,7 +63,6 @@ def publish(
             drawings=drawings,
             captions=captions,
         ),
-        encoding="utf-8",
     )
     return page
 
@@ -93,4 +94,4 @@ def _slug(title: str) -> str:
 
 
 def _write_json(path: Path, content: Any) -> None:
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(content, indent=1) + "\n")

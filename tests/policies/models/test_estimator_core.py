@@ -1,5 +1,6 @@
 """EstimatorCORe: the law of its estimates, its schedules, its shortcuts, and what happens when an estimator fails."""
 
+import json
 import threading
 
 import numpy as np
@@ -17,6 +18,7 @@ from corebandit.experiments.chunks import Chunk, Stopped, play_chunk
 from corebandit.policies.models.estimators import RidgeRegression
 from corebandit.policies.models.fits import Model
 from corebandit.randomness.stream import stream
+from resealed import reseal
 
 
 class Recorder:
@@ -330,7 +332,7 @@ def test_the_file_of_an_agent_asks_for_its_policy(tmp_path):
         cb.Agent.load(path, always(Ridge(alpha=2)))
     moved_on = path.read_text().replace('"versions": {"sklearn": "', '"versions": {"sklearn": "0.')
     assert moved_on != path.read_text()
-    path.write_text(moved_on)
+    reseal(path, json.loads(moved_on))
     assert cb.Agent.load(path, always(Ridge())).n_observations == 10
 
 
@@ -479,7 +481,7 @@ def test_results_are_kept_under_the_estimator_s_parameters(tmp_path):
     assert len(keys) == 4
     cb.run(experiment([always(Ridge(), refit=30)]), folder=tmp_path)
     cb.run(experiment([always(Ridge(), refit=30)]), folder=tmp_path)
-    assert len(list(tmp_path.glob("*.npz"))) == 2
+    assert len(list(tmp_path.glob("*.chunk"))) == 2
 
 
 def test_results_are_kept_under_the_source_of_the_user_s_class(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ import numpy as np
 
 from corebandit.clicks.click_log import ClickLog
 from corebandit.clicks.em import Estimate, Stopping, tally
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import Recipe
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_count, shortened
@@ -44,7 +45,7 @@ class ClickModel(Recipe):
             for axis, length in zip(axes, values.shape, strict=True):
                 first, expected = lengths.setdefault(axis, (name, length))
                 if length != expected:
-                    raise ValueError(f"{name} has {length} {axis}s, but {first} has {expected}")
+                    raise BadInput(f"{name} has {length} {axis}s, but {first} has {expected}")
             object.__setattr__(self, name, _frozen(values.tolist()))
 
     @property
@@ -75,7 +76,7 @@ class ClickModel(Recipe):
         """Return the probability of a click at each position given the clicks above it, `(n_positions,)`."""
         ranking, clicked = self.checked_ranking(ranking), np.asarray(clicks)
         if clicked.shape != ranking.shape or not np.isin(clicked, (0, 1)).all():
-            raise ValueError(
+            raise BadInput(
                 f"clicks must be {ranking.size} numbers 0 or 1, one for each position, not {shortened(clicks)}"
             )
         probabilities = np.empty(ranking.size)
@@ -118,25 +119,25 @@ class ClickModel(Recipe):
         return cls(**{name: values[name] if axes else values[name][0] for name, axes in cls.shapes.items()})
 
     def checked_positions(self, n_positions: int) -> int:
-        """Return `n_positions`, or raise a ValueError if so many cannot be shown."""
+        """Return `n_positions`, or raise BadInput if so many cannot be shown."""
         check_count("n_positions", n_positions)
         if n_positions > self.max_positions:
             what = "documents" if self.max_positions == self.n_documents else "ranks"
             limit = f"at most {self.max_positions}, the number of {what}"
-            raise ValueError(f"n_positions must be {limit}, not {n_positions}")
+            raise BadInput(f"n_positions must be {limit}, not {n_positions}")
         return n_positions
 
     def checked_ranking(self, ranking: Sequence[int] | IntArray) -> IntArray:
-        """Return the ranking as an array, or raise a ValueError unless it shows different documents of the model."""
+        """Return the ranking as an array, or raise BadInput unless it shows different documents of the model."""
         shown = np.asarray(ranking)
         if shown.ndim != 1 or shown.dtype.kind not in "iu":
-            raise ValueError(f"ranking must be a list of document indices, not {shortened(ranking)}")
+            raise BadInput(f"ranking must be a list of document indices, not {shortened(ranking)}")
         self.checked_positions(shown.size)
         wrong = shown[(shown < 0) | (shown >= self.n_documents)]
         if wrong.size:
-            raise ValueError(f"ranking must show documents 0 to {self.n_documents - 1}, not {wrong[0]}")
+            raise BadInput(f"ranking must show documents 0 to {self.n_documents - 1}, not {wrong[0]}")
         if np.unique(shown).size < shown.size:
-            raise ValueError(f"ranking must show every document at most once, not {shown.tolist()}")
+            raise BadInput(f"ranking must show every document at most once, not {shown.tolist()}")
         return shown.astype(np.int64)
 
 
@@ -154,7 +155,7 @@ def chosen(model: type[ClickModel], user: Any, documents: Sequence[int] | IntArr
 
 
 def _array(name: str, value: Any, axes: tuple[str, ...]) -> FloatArray:
-    """Return a parameter as an array of probabilities, or raise a ValueError that names what is wrong."""
+    """Return a parameter as an array of probabilities, or raise BadInput that names what is wrong."""
     try:
         values = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -162,12 +163,12 @@ def _array(name: str, value: Any, axes: tuple[str, ...]) -> FloatArray:
     if values.ndim != len(axes) or 0 in values.shape:
         kind = " x ".join(f"{axis}s" for axis in axes)
         wanted = f"an array of numbers ({kind})" if len(axes) > 1 else f"a list of numbers, one for each {kind[:-1]}"
-        raise ValueError(f"{name} must be {wanted if axes else 'a number in [0, 1]'}, not {shortened(value)}")
+        raise BadInput(f"{name} must be {wanted if axes else 'a number in [0, 1]'}, not {shortened(value)}")
     wrong = np.argwhere(~((values >= 0) & (values <= 1)))
     if wrong.size or (not axes and not 0 <= values <= 1):
         where = tuple(int(i) for i in wrong[0]) if axes else ()
         place = ", ".join(f"{axis} {i}" for axis, i in zip(axes, where, strict=True))
-        raise ValueError(f"{name}{' of ' * bool(place)}{place} must be in [0, 1], not {values[where]:g}")
+        raise BadInput(f"{name}{' of ' * bool(place)}{place} must be in [0, 1], not {values[where]:g}")
     return values
 
 

@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from corebandit.clicks.click_log import ClickLog, Dropped, Sessions, check_sessions, counted
+from corebandit.contracts.errors import BadInput
 
 BATCH = 100_000  # sessions in a batch
 IN_MEMORY = 64_000_000  # bytes of a log that need no file
@@ -182,16 +183,16 @@ class PageCollector:
         self._dropped_examples = _first([*self._dropped_examples, *sessions])
 
     def log(self) -> FileLog:
-        """Return the log of all pages, or raise a ValueError if there are none, or if most lines cannot be read."""
+        """Return the log of all pages, or raise BadInput if there are none, or if most lines cannot be read."""
         if not self._widths:
             if examples := [*self._bad, *self._dropped_examples]:
                 line, reason = examples[0]
-                raise ValueError(f"it has no good result page; line {line}: {reason}")
-            raise ValueError(EMPTY)
+                raise BadInput(f"it has no good result page; line {line}: {reason}")
+            raise BadInput(EMPTY)
         if self.n_bad > self.n_lines / 2:
             line, reason = self._bad[0]
             share = f"{self.n_bad:,} of {self.n_lines:,} lines are none"
-            raise ValueError(f"it is not a click log, or not of this format: {share}; line {line}: {reason}")
+            raise BadInput(f"it is not a click log, or not of this format: {share}; line {line}: {reason}")
         common = max(self._widths, key=lambda width: (self._widths[width].n_pages, width))
         for width, pages in self._widths.items():
             if width != common:

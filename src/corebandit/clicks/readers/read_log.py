@@ -19,6 +19,7 @@ from corebandit.clicks.readers.pages import EMPTY, FileLog, PageCollector
 from corebandit.clicks.readers.separated import read_header
 from corebandit.clicks.readers.tables import COLUMNS, read_csv, read_parquet
 from corebandit.clicks.readers.texts import read_wscd, read_yandex
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.validate import check_choice
 
 TEXTS: dict[str, Callable[[IO[str], PageCollector], None]] = {
@@ -52,7 +53,7 @@ def read_log(path: str | PathLike[str], format: str | None = None) -> FileLog:
     if format is not None:
         check_choice("format", format, FORMATS)
     if not path.is_file():
-        raise ValueError(f"{path} must be a click log, and {'is a folder' if path.is_dir() else 'does not exist'}")
+        raise BadInput(f"{path} must be a click log, and {'is a folder' if path.is_dir() else 'does not exist'}")
     collector = PageCollector()
     with _faults_as_sentences(path):
         if format is None:
@@ -71,14 +72,14 @@ def _guess(path: Path) -> str:
         if binary.read(4) == b"PAR1":
             return "parquet"
     if path.suffix == ".parquet":
-        raise ValueError(f"it is not a Parquet file; if it is of another format, say which: {', '.join(TEXTS)}")
+        raise BadInput(f"it is not a Parquet file; if it is of another format, say which: {', '.join(TEXTS)}")
     if path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
         return "csv"
     with _text(path) as file:
         beginning = file.read(PEEK)
     header = read_header(io.StringIO(beginning))
     if header is None:
-        raise ValueError(EMPTY)
+        raise BadInput(EMPTY)
     if set(COLUMNS) <= set(header.names):
         return "csv"
     for line in beginning.splitlines():
@@ -87,7 +88,7 @@ def _guess(path: Path) -> str:
             return "yandex"
     if any("\t" in record and ":" in record for record in beginning.split(";")):
         return "wscd"
-    raise ValueError(f"its format cannot be told; give one of {', '.join(FORMATS)}")
+    raise BadInput(f"its format cannot be told; give one of {', '.join(FORMATS)}")
 
 
 @contextmanager
@@ -100,19 +101,19 @@ def _text(path: Path) -> Iterator[IO[str]]:
         start = unpacked.read(PEEK)
         unpacked.seek(0)
         if b"\0" in start:
-            raise ValueError("it is no text, nor Parquet")
+            raise BadInput("it is no text, nor Parquet")
         # A byte order mark would hide the first column's name.
         yield io.TextIOWrapper(unpacked, encoding="utf-8-sig", errors="backslashreplace", newline="\n")
 
 
 @contextmanager
 def _faults_as_sentences(path: Path) -> Iterator[None]:
-    """Raise a ValueError that names the file for whatever is wrong with it."""
+    """Raise BadInput that names the file for whatever is wrong with it."""
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path} is a damaged gzip file: {error}") from None
+        raise BadInput(f"{path} is a damaged gzip file: {error}") from None
     except pl.exceptions.PolarsError as error:
-        raise ValueError(f"{path} cannot be read as a table: {str(error).partition(chr(10))[0]}") from None
-    except ValueError as error:
-        raise ValueError(f"{path} cannot be read as a click log: {error}") from None
+        raise BadInput(f"{path} cannot be read as a table: {str(error).partition(chr(10))[0]}") from None
+    except (BadInput, UnicodeError) as error:
+        raise BadInput(f"{path} cannot be read as a click log: {error}") from None

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from corebandit.clicks.readers.pages import EXAMPLES, TWICE, PageCollector
 from corebandit.clicks.readers.separated import read_header, read_parts
+from corebandit.contracts.errors import BadInput
 
 COLUMNS = ("session", "query", "rank", "document", "click")
 ROWS = 1_000_000  # read at once
@@ -45,11 +46,11 @@ def read_parquet(path: Path, collector: PageCollector) -> None:
 
 
 def check_columns(names: list[str]) -> None:
-    """Raise a ValueError if a column is missing."""
+    """Raise BadInput if a column is missing."""
     missing = [name for name in COLUMNS if name not in names]
     if missing:
         verb = f"column {missing[0]} is" if len(missing) == 1 else f"columns {', '.join(missing)} are"
-        raise ValueError(f"{verb} missing; the columns are {', '.join(names[:20])}")
+        raise BadInput(f"{verb} missing; the columns are {', '.join(names[:20])}")
 
 
 def _parquet_parts(table: pl.LazyFrame) -> Iterator[pl.DataFrame]:
@@ -74,9 +75,9 @@ class SessionRuns:
         for rows in _whole_sessions(self._checked(part) for part in parts):
             self._add(rows)
         if self._n_from_zero > self._n_good:
-            raise ValueError("ranks start at 0; they must start at 1")
+            raise BadInput("ranks start at 0; they must start at 1")
         if self._n_torn > self._n_good or len(self._seen_again) > len(self._seen) / 2:
-            raise ValueError(f"the rows of a session must stand together: {SORT}")
+            raise BadInput(f"the rows of a session must stand together: {SORT}")
         if self._seen_again:
             warnings.warn(f"some sessions come again later in the table and count anew: {SORT}", stacklevel=2)
 

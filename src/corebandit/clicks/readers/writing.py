@@ -1,10 +1,9 @@
 """Write click logs as long tables, a part at a time."""
 
 import gzip
-import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import nullcontext
 from os import PathLike
 from pathlib import Path
 
@@ -14,6 +13,8 @@ import polars as pl
 from corebandit.clicks.click_log import ClickLog
 from corebandit.clicks.models import ClickModel
 from corebandit.clicks.simulation import simulate
+from corebandit.contracts.atomic_files import writing_whole
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.validate import check_count
 from corebandit.randomness.stream import stream
 
@@ -43,24 +44,24 @@ def write_simulated_log(
     check_count("n_sessions", n_sessions)
     check_count("seed", seed, at_least=0)
     if not models:
-        raise ValueError("models must hold at least one query, not none")
+        raise BadInput("models must hold at least one query, not none")
     _check_names("query", pl.Series(list(models), dtype=pl.String))
     widths = {query: model.max_positions for query, model in models.items()}
     first = next(iter(widths))
     for query, width in widths.items():
         if width != widths[first]:
             shared = f"as many positions as {first}, {widths[first]}"
-            raise ValueError(f"all queries must have {shared}, but {query} has {width}")
+            raise BadInput(f"all queries must have {shared}, but {query} has {width}")
     _write_tables(Path(path), _simulated_tables(models, widths[first], n_sessions, seed))
 
 
 def _check_names(what: str, names: pl.Series) -> None:
-    """Raise a ValueError if a name cannot be written to every format and read again."""
+    """Raise BadInput if a name cannot be written to every format and read again."""
     text = names.cast(pl.String)
     is_bad = (text.str.strip_chars() != text) | (text == "") | text.str.contains(r"[\r\n\x00]")
     if is_bad.fill_null(True).any():
         name = text.filter(is_bad.fill_null(True))[0]
-        raise ValueError(f"a {what} must have a name without line breaks, NUL and outer spaces, not {name!r}")
+        raise BadInput(f"a {what} must have a name without line breaks, NUL and outer spaces, not {name!r}")
 
 
 def _tables_of(log: ClickLog) -> Iterator[pl.DataFrame]:
@@ -111,30 +112,16 @@ def _table(first_session: int, queries: pl.Series, documents: pl.Series, clicks:
 def _write_tables(path: Path, tables: Iterable[pl.DataFrame]) -> None:
     """Write one table after another into the same file."""
     if not path.name.endswith(SUFFIXES):
-        raise ValueError(f"{path} must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
-    with written_whole(path) as part:
+        raise BadInput(f"{path} must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+    with writing_whole(path) as file:
         if path.suffix == ".parquet":
             with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
                 pieces: list[Path] = []
                 for table in tables:
                     pieces.append(Path(folder) / f"{len(pieces)}.parquet")
                     table.write_parquet(pieces[-1])
-                pl.scan_parquet(pieces).sink_parquet(part)
+                pl.scan_parquet(pieces).sink_parquet(file)
             return
-        opened = gzip.open if path.suffix == ".gz" else open
-        with opened(part, "wb") as file:
+        with gzip.GzipFile(fileobj=file, mode="wb") if path.suffix == ".gz" else nullcontext(file) as text:
             for i, table in enumerate(tables):
-                file.write(table.write_csv(include_header=i == 0).encode())
-
-
-@contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
-    """Yield a name to write to that becomes `path` in the end, so that no half of a file is ever seen there."""
-    if not path.parent.is_dir():
-        raise ValueError(f"{path} cannot be written: there is no folder {path.parent}")
-    part = path.with_name(f".{os.getpid()}.{path.name}")
-    try:
-        yield part
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+                text.write(table.write_csv(include_header=i == 0).encode())

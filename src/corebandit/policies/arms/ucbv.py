@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import REAL_LINE, Policy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_choice, check_flag, check_number
@@ -94,7 +95,7 @@ class UCBV(Policy):
         fixed = -1.0
         if self.exploration == "horizon":
             if horizon is None:
-                raise ValueError("UCBV(exploration='horizon') needs a horizon: give one, or use exploration='anytime'")
+                raise BadInput("UCBV(exploration='horizon') needs a horizon: give one, or use exploration='anytime'")
             fixed = math.log(3.0) + 2.0 * math.log(horizon)
         return UCBVState(
             counts=np.zeros(n_arms),

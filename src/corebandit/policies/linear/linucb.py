@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_choice, check_number
@@ -138,15 +139,15 @@ class LinUCB(FeaturePolicy):
         check_choice("radius", self.radius, RADII)
         check_choice("scaling", self.scaling, SCALINGS)
         if self.radius == "determinant" and self.scaling == "authors":
-            raise ValueError("scaling='authors' has radius='trace': leave one of the two at its default")
+            raise BadInput("scaling='authors' has radius='trace': leave one of the two at its default")
         if self.radius == "determinant" and self.row_norm is not None:
-            raise ValueError("row_norm is for radius='trace': radius='determinant' does not depend on it")
+            raise BadInput("row_norm is for radius='trace': radius='determinant' does not depend on it")
 
     def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> LinUCBState:
         """Return a state that has seen nothing."""
         is_authors = self.scaling == "authors"
         if is_authors and horizon is None:
-            raise ValueError("scaling='authors' needs a horizon: give one, or use scaling='textbook'")
+            raise BadInput("scaling='authors' needs a horizon: give one, or use scaling='textbook'")
         log_confidence = -1.0
         if self.delta is not None:
             log_confidence = -math.log(self.delta)

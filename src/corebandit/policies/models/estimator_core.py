@@ -28,6 +28,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import EntryPoint
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_count, check_flag, check_number
@@ -168,17 +169,17 @@ class EstimatorCORe(FeaturePolicy):
         check_warm_up(self.z, self.warm_up)
         if isinstance(self.refit, str):
             if self.refit != GEOMETRIC:
-                raise ValueError(f"refit must be a whole number of at least 1 or {GEOMETRIC!r}, not {self.refit!r}")
+                raise BadInput(f"refit must be a whole number of at least 1 or {GEOMETRIC!r}, not {self.refit!r}")
         else:
             check_count("refit", self.refit)
         check_flag("aggregate", self.aggregate)
         check_flag("incremental", self.incremental)
         if self.aggregate and "sample_weight" not in inspect.signature(self.estimator.fit).parameters:
-            raise ValueError(f"aggregate needs an estimator whose fit takes sample_weight, not {self._spelled}")
+            raise BadInput(f"aggregate needs an estimator whose fit takes sample_weight, not {self._spelled}")
         if self.incremental and not callable(getattr(self.estimator, "partial_fit", None)):
-            raise ValueError(f"incremental needs an estimator that has partial_fit, not {self._spelled}")
+            raise BadInput(f"incremental needs an estimator that has partial_fit, not {self._spelled}")
         if self.incremental and (self.aggregate or self.refit != 1):
-            raise ValueError("incremental feeds each observation once, so it goes with neither aggregate nor refit")
+            raise BadInput("incremental feeds each observation once, so it goes with neither aggregate nor refit")
 
     def __eq__(self, other: object) -> bool:
         """Tell whether the other does the same: estimators themselves compare by identity."""

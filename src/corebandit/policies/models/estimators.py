@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import digest
 from corebandit.contracts.state import FloatArray
 from corebandit.policies.models.named_estimators import estimator_from
@@ -54,23 +55,19 @@ def checked_estimator(estimator: Any) -> Any:
     if isinstance(estimator, str):
         estimator = estimator_from(estimator)
     if isinstance(estimator, type):
-        raise ValueError(f"estimator must be an object such as {estimator.__name__}(...), not the class itself")
+        raise BadInput(f"estimator must be an object such as {estimator.__name__}(...), not the class itself")
     missing = [name for name in ("fit", "predict") if not callable(getattr(estimator, name, None))]
     if missing:
-        raise ValueError(
+        raise BadInput(
             f"estimator must have fit(X, y) and predict(X), but {type(estimator).__name__} has no {missing[0]}: "
             f"{estimator!r}"
         )
     if _is_classifier(estimator):
-        raise ValueError(
-            f"estimator must predict rewards, so take a regressor, not the classifier {spelled(estimator)}"
-        )
+        raise BadInput(f"estimator must predict rewards, so take a regressor, not the classifier {spelled(estimator)}")
     try:
         return unfitted_copy(estimator)
     except Exception as error:
-        raise ValueError(
-            f"estimator must be one that can be copied, but {spelled(estimator)} cannot: {error}"
-        ) from error
+        raise BadInput(f"estimator must be one that can be copied, but {spelled(estimator)} cannot: {error}") from error
 
 
 def _is_classifier(estimator: Any) -> bool:

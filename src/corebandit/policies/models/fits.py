@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray
 from corebandit.policies.models.estimators import free_random_states, spelled, unfitted_copy
 
@@ -44,7 +45,7 @@ class Model:
             (n, d), targets = data[0].shape, data[1]
             rows = f"{n} row{'s' if n != 1 else ''} of {d} features"
             hint = ", some of them below 0" if targets.min() < 0 else ""
-            raise ValueError(
+            raise BadInput(
                 f"{self.name} failed in {method} with {rows} and their perturbed rewards{hint}: "
                 f"{type(error).__name__}: {error}"
             ) from error
@@ -56,17 +57,17 @@ class Model:
         try:
             predicted = np.asarray(self.current.predict(features.copy()))
         except Exception as error:
-            raise ValueError(f"{self.name} failed in predict: {type(error).__name__}: {error}") from error
+            raise BadInput(f"{self.name} failed in predict: {type(error).__name__}: {error}") from error
         if predicted.dtype.kind not in "fiub":
-            raise ValueError(
+            raise BadInput(
                 f"{self.name} must predict numbers, so take a regressor; it predicted {predicted.tolist()!r}"
             )
         if predicted.shape != (n_rows,):
-            raise ValueError(
+            raise BadInput(
                 f"{self.name} must predict one number a row, an array of shape ({n_rows},), not {predicted.shape}"
             )
         if not np.isfinite(predicted).all():
-            raise ValueError(f"{self.name} must predict finite numbers, not {predicted.tolist()!r}")
+            raise BadInput(f"{self.name} must predict finite numbers, not {predicted.tolist()!r}")
         return predicted.astype(np.float64)
 
 

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.own_files import imported
 from corebandit.contracts.validate import how_to_install
 
@@ -18,7 +19,7 @@ def estimator_from(path: str) -> Any:
     """
     match = re.fullmatch(r"\s*([^:()'\"]+?)\s*:\s*([A-Za-z_]\w*)\s*(\(.*\))?\s*", path, re.DOTALL)
     if match is None:
-        raise ValueError(
+        raise BadInput(
             f"estimator must be written as 'sklearn.linear_model:Ridge(alpha=2.0)' or 'mine.py:Mine()', not {path!r}"
         )
     source, name, arguments = match.groups()
@@ -28,15 +29,15 @@ def estimator_from(path: str) -> Any:
     has_methods = hasattr(found, "fit") and hasattr(found, "predict")
     if not (has_methods and isinstance(found, type)) and not (is_own and (has_methods or callable(found))):
         wanted = "nothing" if is_own else "no class"
-        raise ValueError(f"estimator {path!r} cannot be made: {source} has {wanted} {name!r} with fit and predict")
+        raise BadInput(f"estimator {path!r} cannot be made: {source} has {wanted} {name!r} with fit and predict")
     if has_methods and not isinstance(found, type):
         if arguments:
-            raise ValueError(f"estimator {path!r} cannot be made: {name} is one already, and takes no parameters")
+            raise BadInput(f"estimator {path!r} cannot be made: {name} is one already, and takes no parameters")
         return found
     try:
         return found(*positional, **named)
     except Exception as error:
-        raise ValueError(f"estimator {path!r} cannot be made: {error}") from error
+        raise BadInput(f"estimator {path!r} cannot be made: {error}") from error
 
 
 def _source(path: str, source: str) -> Any:
@@ -54,7 +55,7 @@ def _source(path: str, source: str) -> Any:
             file = f"{source.replace('.', '/')}.py"
             own = f"; a file of yours is written as '{file}:...'" if Path(file).is_file() else ""
             hint = f"the module {source!r} cannot be imported: {error}{own}"
-        raise ValueError(f"estimator {path!r} cannot be made: {hint}") from error
+        raise BadInput(f"estimator {path!r} cannot be made: {hint}") from error
 
 
 def _literals(path: str, text: str) -> tuple[list[Any], dict[str, Any]]:
@@ -66,7 +67,7 @@ def _literals(path: str, text: str) -> tuple[list[Any], dict[str, Any]]:
         positional = [ast.literal_eval(node) for node in call.args]
         return positional, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
     except (SyntaxError, ValueError):
-        raise ValueError(
+        raise BadInput(
             f"estimator takes numbers, strings and lists of them as parameters, not {path!r}; with others, make it "
             "in a file of yours"
         ) from None

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import how_to_install
 
@@ -40,7 +41,7 @@ def pytorch(wanted_by: str) -> Any:
     try:
         import torch
     except ImportError:
-        raise ValueError(
+        raise BadInput(
             f"{wanted_by} needs PyTorch: {how_to_install('torch')}; for a CPU-only build follow the selector on "
             "PyTorch's own site"
         ) from None

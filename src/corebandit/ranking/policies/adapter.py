@@ -20,6 +20,7 @@ import numpy as np
 from corebandit.catalogue import arm_policy_from
 from corebandit.clicks.feedback import OBSERVES, n_examined
 from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import UNIT_INTERVAL, Policy, RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_choice
@@ -98,7 +99,7 @@ class Ranked(RankingPolicy):
         check_choice("observes", self.observes, OBSERVES)
         check_choice("warm_up", self.warm_up, WARM_UPS)
         if self.warm_up == "displayed" and not hasattr(self.policy, "warm_up_rounds"):
-            raise ValueError(f"warm_up 'displayed' needs a policy that has one, such as CORe, not {self.policy.label}")
+            raise BadInput(f"warm_up 'displayed' needs a policy that has one, such as CORe, not {self.policy.label}")
 
     @property
     def label(self) -> str:
@@ -139,5 +140,5 @@ def arm_policy(policy: Any) -> Policy:
     found = arm_policy_from(policy)
     (low, high), (no_click, click) = found.reward_range, UNIT_INTERVAL
     if low > no_click or high < click:
-        raise ValueError(f"policy must take clicks, 0 or 1, but {found.label} takes rewards in [{low:g}, {high:g}]")
+        raise BadInput(f"policy must take clicks, 0 or 1, but {found.label} takes rewards in [{low:g}, {high:g}]")
     return found

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.parts.choose import best_items
@@ -138,7 +139,7 @@ class BatchRank(RankingPolicy):
     def start(self, n_items: int, n_positions: int, horizon: int | None, capacity: int) -> BatchRankState:
         """Return a state that has seen nothing."""
         if horizon is None:
-            raise ValueError("horizon must be given: BatchRank needs to know how many rounds there will be")
+            raise BadInput("horizon must be given: BatchRank needs to know how many rounds there will be")
         lengths = np.zeros(n_positions, np.int64)
         lengths[0] = n_positions
         return BatchRankState(

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_number
@@ -89,7 +90,7 @@ class PBMUCB(RankingPolicy):
         examination = 1.0 / np.arange(1.0, n_positions + 1.0)
         if self.examination is not None:
             if len(self.examination) < n_positions:
-                raise ValueError(
+                raise BadInput(
                     f"examination must hold a probability for each of {n_positions} positions, not {self.examination}"
                 )
             examination = np.array(self.examination[:n_positions], dtype=float)

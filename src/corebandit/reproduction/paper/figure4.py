@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.experiment import Experiment, Point
@@ -58,7 +59,7 @@ def _problems(size: Size) -> dict[str, ShowsRankings]:
         n_shown = N_SHOWN if model is None else min(N_SHOWN, model.max_positions)
         problems[query] = StoredQuery(size.click_models, query, size.click_model, n_shown)
     if not problems:
-        raise ValueError(f"{size.click_models} holds no queries")
+        raise BadInput(f"{size.click_models} holds no queries")
     return problems
 
 

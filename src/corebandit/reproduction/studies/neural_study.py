@@ -15,6 +15,7 @@ rounds on the digits.
 
 from importlib.util import find_spec
 
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy, Problem
 from corebandit.contracts.validate import how_to_install
 from corebandit.experiments.experiment import Experiment
@@ -50,11 +51,11 @@ PACKAGES = {"torch": "torch", "sklearn": "scikit-learn"}
 
 
 def check_installed() -> None:
-    """Raise a ValueError that says what to install, unless everything is there."""
+    """Raise BadInput that says what to install, unless everything is there."""
     missing = [module for module in LIBRARIES if find_spec(module) is None]
     if missing:
         names, packages = (" ".join(words[module] for module in missing) for words in (LIBRARIES, PACKAGES))
-        raise ValueError(f"the study 'neural' needs {names.replace(' ', ' and ')}: {how_to_install(packages)}")
+        raise BadInput(f"the study 'neural' needs {names.replace(' ', ' and ')}: {how_to_install(packages)}")
 
 
 def _with_estimators() -> dict[str, AnyPolicy]:
