@@ -210,3 +210,13 @@ def test_help_teaches():
     for command in ("reproduce", "compare", "tune", "run", "list"):
         assert corebandit(command, "--help").stdout
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?", corebandit("--version").stdout.strip())
+
+
+def test_a_bug_looks_like_a_bug(monkeypatch):
+    def broken(spec):
+        raise ValueError("not one of our sentences")
+
+    monkeypatch.setattr("corebandit.catalogue.policy_from", broken)
+    result = CliRunner().invoke(app, ["compare", "--problem", "bernoulli", "--policies", "CORe"])
+    assert result.exit_code == 1
+    assert isinstance(result.exception, ValueError)

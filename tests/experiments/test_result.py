@@ -1,3 +1,6 @@
+import contextlib
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -138,3 +141,41 @@ def test_publishing_writes_figures_of_sweeps_and_drawings_but_no_curves_of_sweep
     text = page.read_text(encoding="utf-8")
     assert "<h2>Theory</h2>" in text
     assert "parameter settings" in text
+
+
+def test_a_damaged_result_is_refused(result, tmp_path):
+    result.save(tmp_path)
+    rng = np.random.default_rng(0)
+    for name in ("results.parquet", "experiments.json"):
+        path = tmp_path / name
+        whole = path.read_bytes()
+        for place in rng.integers(len(whole), size=40):
+            damaged = bytearray(whole)
+            damaged[place] ^= 1 << int(rng.integers(8))
+            path.write_bytes(damaged)
+            with contextlib.suppress(cb.DamagedFile):  # a bit of white space may not matter
+                assert cb.Result.load(tmp_path).frame.equals(result.frame), "it says something else"
+        for content in (b"", whole[:-7], b"[" * 100_000, b"{}", b"[]", b"\xff"):
+            path.write_bytes(content)
+            with pytest.raises(cb.DamagedFile, match="damaged"):
+                cb.Result.load(tmp_path)
+        path.write_bytes(whole)
+    assert cb.Result.load(tmp_path).frame.equals(result.frame)
+
+
+def test_a_result_that_0_4_saved_has_no_digest_and_is_read(result, tmp_path):
+    result.save(tmp_path)
+    description = json.loads((tmp_path / "experiments.json").read_text())
+    (tmp_path / "experiments.json").write_text(
+        json.dumps({key: description[key] for key in ("experiments", "cpu_seconds")})
+    )
+    assert cb.Result.load(tmp_path).summary().equals(result.summary())
+
+
+def test_a_full_disk_while_publishing_is_a_sentence(result, tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("corebandit.contracts.atomic_files.os.fsync", full)
+    with pytest.raises(cb.CannotWrite, match="No space left on device"):
+        publish(result, tmp_path / "out", title="", command="", seconds=0.0)

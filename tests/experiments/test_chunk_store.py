@@ -1,0 +1,80 @@
+"""Stored chunks: whatever is not exactly what it should be is not there."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+import corebandit as cb
+from corebandit.contracts.atomic_files import sealed
+from corebandit.contracts.errors import CannotWrite
+from corebandit.experiments.chunk_store import ChunkStore
+from corebandit.experiments.chunks import Runs
+
+RUNS = Runs(np.arange(6.0).reshape(2, 3), 0.5)
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = ChunkStore(tmp_path / "chunks")
+    store.keep("key", RUNS)
+    return store
+
+
+def test_a_chunk_is_found_again(store):
+    found = store.find("key", (2, 3))
+    assert np.array_equal(found.regret, RUNS.regret)
+    assert found.cpu_seconds == 0.5
+    assert store.find("other", (2, 3)) is None
+    store.clear()
+    assert store.find("key", (2, 3)) is None
+
+
+def flipped_everywhere(content, n_flips, seed=0):
+    """Yield copies of content with one random bit flipped."""
+    rng = np.random.default_rng(seed)
+    for place in rng.integers(len(content), size=n_flips):
+        copy = bytearray(content)
+        copy[place] ^= 1 << int(rng.integers(8))
+        yield bytes(copy)
+
+
+def test_damaged_chunks_are_not_there(store):
+    path = store.folder / "key.chunk"
+    whole = path.read_bytes()
+    for content in (b"", whole[:-1], whole + b"x", sealed(b"no table"), *flipped_everywhere(whole, 300)):
+        path.write_bytes(content)
+        assert store.find("key", (2, 3)) is None
+    path.write_bytes(whole)
+    assert store.find("key", (2, 3)) is not None
+
+
+def test_chunks_of_another_key_shape_or_kind_are_not_there(store):
+    shutil.copy(store.folder / "key.chunk", store.folder / "other.chunk")
+    assert store.find("other", (2, 3)) is None
+    assert store.find("key", (3, 2)) is None
+    for odd in (np.full((2, 3), np.nan), np.full((2, 3), np.inf), np.zeros((2, 3), np.float32)):
+        store.keep("odd", Runs(odd, 0.0))
+        assert store.find("odd", (2, 3)) is None
+
+
+def test_parts_left_by_killed_writers_are_removed(store):
+    (store.folder / ".key.chunk.0123456789abcdef.part").write_bytes(b"half")
+    ChunkStore(store.folder)
+    assert [path.name for path in store.folder.iterdir()] == ["key.chunk"]
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CannotWrite, match="cannot write results to"):
+        ChunkStore(tmp_path / "file" / "below")
+
+
+def test_a_run_plays_damaged_and_misplaced_chunks_again(tmp_path):
+    experiment = cb.Experiment(cb.BernoulliBandit(), [cb.UCB1(), cb.UniformRandom()], horizon=200, runs=20)
+    wanted = cb.run(experiment, folder=tmp_path).frame
+    first, second, *_ = sorted(tmp_path.glob("*.chunk"))
+    shutil.copy(first, second)
+    assert cb.run(experiment, folder=tmp_path).frame.equals(wanted)
+    first.write_bytes(first.read_bytes()[:-10])
+    assert cb.run(experiment, folder=tmp_path).frame.equals(wanted)
