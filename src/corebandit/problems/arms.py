@@ -95,7 +95,6 @@ class Bernoulli(Law):
     p: float
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("p", self.p, at_least=0, at_most=1)
 
     @property
@@ -123,7 +122,6 @@ class Beta(Law):
     b: float
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("a", self.a, above=0)
         check_number("b", self.b, above=0)
 
@@ -152,7 +150,6 @@ class Gaussian(Law):
     sigma: float = 0.5
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("mu", self.mu)
         check_number("sigma", self.sigma, at_least=0)
 
@@ -176,7 +173,6 @@ class Uniform(Law):
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("low", self.low)
         check_number("high", self.high, at_least=self.low)
 
@@ -204,7 +200,6 @@ class Exponential(Law):
     mu: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("mu", self.mu, above=0)
 
     @property

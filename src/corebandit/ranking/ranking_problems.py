@@ -65,7 +65,6 @@ class RankingBandit(ShowsRankings):
     title: str = ""
 
     def __post_init__(self) -> None:
-        """Validate."""
         missing = [name for name in ("user", "optimal", "attraction", "describe") if not hasattr(self.model, name)]
         if missing:
             raise ValueError(f"model must be a click model such as CM([0.4, 0.2, 0.1]), not {shortened(self.model)}")
@@ -117,7 +116,6 @@ class YandexLike(ShowsRankings):
     click_model: str = "CM"
 
     def __post_init__(self) -> None:
-        """Validate."""
         if self.query is not None and check_count("query", self.query, at_least=0) >= N_QUERIES:
             raise ValueError(f"query must be below {N_QUERIES}, not {self.query}")
         check_positions(self.n_positions, self.n_documents)

@@ -93,7 +93,6 @@ class CORe(Policy):
     pool: str = "mirrored"
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("alpha", self.alpha, at_least=0)
         check_warm_up(self.z, self.warm_up)
         check_form(self.sampler, self.pool)

@@ -87,7 +87,6 @@ class OptimisticGLM(GLMPolicy):
     sigma0: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_glm(self.link, self.sigma0)
         if self.slope is not None:
             check_number("slope", self.slope, above=0)

@@ -103,7 +103,6 @@ class GLMCORe(GLMPolicy):
     sampler: str = "fast"
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_glm(self.link, self.sigma0)
         check_number("alpha", self.alpha, at_least=0)
         check_warm_up(self.z, self.warm_up)

@@ -65,7 +65,6 @@ class LogEpsilonGreedy(FittingPolicy):
     sigma0: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("epsilon", self.epsilon, at_least=0, at_most=1)
         check_sigma0(self.sigma0)
 

@@ -77,7 +77,6 @@ class LogPHE(FittingPolicy):
     sigma0: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("a", self.a, above=0)
         check_sigma0(self.sigma0)
 

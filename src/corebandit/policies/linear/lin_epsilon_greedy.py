@@ -69,7 +69,6 @@ class LinEpsilonGreedy(FeaturePolicy):
     lam: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("epsilon", self.epsilon, at_least=0, at_most=1)
         check_number("lam", self.lam, above=0)
 

@@ -103,7 +103,6 @@ class LinRewardExchange(FeaturePolicy):
     lam: float = 1e-3
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_exchange(self.probability, self.decay, self.kept)
         check_number("lam", self.lam, above=0)
 

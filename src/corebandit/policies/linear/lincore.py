@@ -120,7 +120,6 @@ class LinCORe(FeaturePolicy):
     pool: str = "mirrored"
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("alpha", self.alpha, at_least=0)
         check_warm_up(self.z, self.warm_up)
         check_number("lam", self.lam, above=0)

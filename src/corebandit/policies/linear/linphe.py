@@ -108,7 +108,6 @@ class LinPHE(FeaturePolicy):
     any_reward: bool = False
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_flag("any_reward", self.any_reward)
         check_number("a", self.a, above=0)
         check_choice("pseudo", self.pseudo, PSEUDO_REWARDS)

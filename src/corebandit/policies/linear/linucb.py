@@ -126,7 +126,6 @@ class LinUCB(FeaturePolicy):
     scaling: str = "textbook"
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("sigma", self.sigma, above=0)
         check_number("lam", self.lam, above=0)
         if self.delta is not None:

@@ -72,7 +72,6 @@ class NeuralPolicy(FeaturePolicy):
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        """Validate."""
         for name in ("hidden", "steps", "batch_size", "train_every"):
             check_count(name, getattr(self, name))
         check_count("train_until", self.train_until, at_least=0)

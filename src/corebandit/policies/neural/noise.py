@@ -58,7 +58,6 @@ class NoisePolicy(NeuralPolicy):
     warm_up: float = 4.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         super().__post_init__()
         check_number("alpha", self.alpha, at_least=0)
         check_warm_up(self.z, self.warm_up)
