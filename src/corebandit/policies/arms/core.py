@@ -20,7 +20,7 @@ from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.recipe import Policy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, check_number
-from corebandit.parts.pool import Pool, check_form, new_pool
+from corebandit.parts.pool import SEEN, Pool, check_form, new_pool
 from corebandit.parts.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
 from corebandit.randomness.stream import Stream
 
@@ -38,7 +38,7 @@ class COReState(NamedTuple):
 
     def is_warming_up(self) -> bool:
         """Tell whether the coming round belongs to the warm-up."""
-        return is_warming_up(self.pool.tally[0] + 1, self.counts.size, self.warm_up, self.log_horizon)
+        return is_warming_up(self.pool.tally[SEEN] + 1, self.counts.size, self.warm_up, self.log_horizon)
 
     def score(self, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the mean perturbed reward of each arm."""

@@ -23,7 +23,7 @@ from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_choice, check_number
 from corebandit.parts.glm import GLM, check_glm, new_glm
-from corebandit.parts.pool import SAMPLERS, Pool, new_pool
+from corebandit.parts.pool import SAMPLERS, SEEN, Pool, new_pool
 from corebandit.parts.ridge import Span, new_span, predict
 from corebandit.parts.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
 from corebandit.policies.glm.glm_policy import GLMPolicy
@@ -46,7 +46,7 @@ class GLMCOReState(NamedTuple):
         """Fill `scores` with the perturbed linear predictor of each row."""
         if self.span.favours_new(features, self.counts, scores):
             return
-        if is_warming_up(self.pool.tally[0] + 1, self.model.theta.size, self.warm_up, self.log_horizon):
+        if is_warming_up(self.pool.tally[SEEN] + 1, self.model.theta.size, self.warm_up, self.log_horizon):
             for arm in range(scores.size):
                 scores[arm] = -self.counts[arm]
             return

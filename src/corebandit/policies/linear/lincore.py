@@ -26,7 +26,7 @@ from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
 from corebandit.parts.groups import Groups, new_groups
-from corebandit.parts.pool import Pool, check_form, new_pool
+from corebandit.parts.pool import SEEN, Pool, check_form, new_pool
 from corebandit.parts.ridge import Noise, Ridge, Span, new_noise, new_ridge, new_span
 from corebandit.parts.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
 from corebandit.randomness.stream import Stream
@@ -52,7 +52,7 @@ class LinCOReState(NamedTuple):
         if self.span.favours_new(features, self.counts, scores):
             return
         n_features = self.ridge.theta.size
-        if is_warming_up(self.pool.tally[0] + 1, n_features, self.warm_up, self.log_horizon):
+        if is_warming_up(self.pool.tally[SEEN] + 1, n_features, self.warm_up, self.log_horizon):
             for arm in range(scores.size):
                 scores[arm] = -self.counts[arm]
             return

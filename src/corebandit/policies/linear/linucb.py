@@ -33,6 +33,7 @@ from corebandit.randomness.stream import Stream
 
 RADII = ("trace", "determinant")
 SCALINGS = ("textbook", "authors")
+REWARDS, LONGEST = 0, 1  # what `seen` holds where
 
 
 @allocating_nothing
@@ -68,7 +69,7 @@ class LinUCBState(NamedTuple):
 
     def radius(self, features: FloatArray) -> float:
         """Return beta, the radius of the ellipsoid that holds theta."""
-        current_round = self.seen[0] + 1.0
+        current_round = self.seen[REWARDS] + 1.0
         log_confidence = self.log_confidence if self.log_confidence >= 0.0 else math.log(current_round)
         if self.is_determinant:
             spread = self.ridge.log_det_ratio(self.lam) + 2.0 * log_confidence
@@ -83,13 +84,13 @@ class LinUCBState(NamedTuple):
         """Return the squared length of the longest row there is or was."""
         if self.squared_row_norm >= 0.0:
             return self.squared_row_norm
-        return longest_squared(features, self.seen[1])
+        return longest_squared(features, self.seen[LONGEST])
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.ridge.add(x, reward, 1.0)
-        self.seen[0] += 1.0
-        self.seen[1] = max(self.seen[1], squared_length(x))
+        self.seen[REWARDS] += 1.0
+        self.seen[LONGEST] = max(self.seen[LONGEST], squared_length(x))
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from corebandit.compiled.bridge import EntryPoint
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_count, check_flag, check_number
-from corebandit.parts.pool import Pool, new_pool
+from corebandit.parts.pool import SEEN, Pool, new_pool
 from corebandit.parts.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
 from corebandit.policies.models.estimators import (
     RidgeRegression,
@@ -47,6 +47,7 @@ from corebandit.randomness.stream import Stream
 GEOMETRIC = "geometric"
 GROWTH = 10  # a geometric schedule fits again when a tenth is new: seven or eight fits each time the history doubles
 LARGEST_SEED = 2**31
+FITTED, FIT_SEED = 0, 1  # what `last_fit` holds where
 DEFAULT = RidgeRegression()
 
 
@@ -74,7 +75,7 @@ class EstimatorCOReState(NamedTuple):
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the estimator's predictions; if it fails, nothing has changed."""
-        n_observations = int(self.pool.tally[0])
+        n_observations = int(self.pool.tally[SEEN])
         if is_warming_up(n_observations + 1, scores.size, self.warm_up, self.log_horizon):
             scores[:] = -self.counts[: scores.size]
             return
@@ -105,19 +106,19 @@ class EstimatorCOReState(NamedTuple):
 
     def perturbed(self, n_observations: int, rng: Stream) -> FloatArray:
         """Return all rewards with fresh noise; the noise of what has been fed already stays."""
-        n_kept = int(self.last_fit[0]) if isinstance(self.model, IncrementalModel) else 0
+        n_kept = int(self.last_fit[FITTED]) if isinstance(self.model, IncrementalModel) else 0
         fresh = np.zeros(n_observations - n_kept)
         perturb.compiled(self.pool, n_kept, self.alpha, rng, fresh)
         return np.concatenate([self.targets[:n_kept], fresh])
 
     def next_seed(self, rng: Stream) -> int:
         """Return the seed of the next fit; an estimator that is fed on and on keeps its own."""
-        is_going_on = isinstance(self.model, IncrementalModel) and self.last_fit[0] > 0
-        return int(self.last_fit[1]) if is_going_on else int(rng.integers(LARGEST_SEED))
+        is_going_on = isinstance(self.model, IncrementalModel) and self.last_fit[FITTED] > 0
+        return int(self.last_fit[FIT_SEED]) if is_going_on else int(rng.integers(LARGEST_SEED))
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward; the estimator hears of it when it is fitted next."""
-        self.rows[self.pool.tally[0]] = x
+        self.rows[self.pool.tally[SEEN]] = x
         self.counts[arm] += 1.0
         self.pool.add(reward, rng)
 

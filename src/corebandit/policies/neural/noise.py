@@ -8,7 +8,7 @@ import numpy as np
 from corebandit.compiled.bridge import kernel
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
-from corebandit.parts.pool import Pool, new_pool
+from corebandit.parts.pool import SEEN, Pool, new_pool
 from corebandit.parts.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
 from corebandit.policies.neural.learner import NeuralPolicy
 from corebandit.randomness.stream import Stream
@@ -31,7 +31,7 @@ class Noise(NamedTuple):
     def leads(self, scores: FloatArray) -> bool:
         """Let the arm chosen least so far win while the warm-up lasts; tell if it does."""
         n_arms = self.counts.size
-        if not is_warming_up(int(self.pool.tally[0]) + 1, n_arms, self.warm_up, self.log_horizon):
+        if not is_warming_up(int(self.pool.tally[SEEN]) + 1, n_arms, self.warm_up, self.log_horizon):
             return False
         scores[:] = -self.counts[: scores.size]
         return True
