@@ -30,9 +30,9 @@ import numpy as np
 from corebandit.compiled.bridge import EntryPoint
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.contracts.validate import check_count, check_flag, check_number
+from corebandit.contracts.validate import check_count, check_flag
 from corebandit.parts.pool import SEEN, Pool, new_pool
-from corebandit.parts.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
+from corebandit.parts.warm_up import check_noise, is_warming_up, known_log, rounds_per_log, whole_warm_up
 from corebandit.policies.models.estimators import (
     RidgeRegression,
     checked_estimator,
@@ -136,7 +136,7 @@ class EstimatorCORe(FeaturePolicy):
     alpha
         Scale of the noise; 0 is greedy.
     z, warm_up
-        The warm-up lasts `warm_up * ln(horizon) / (z - 1 - ln z) + 1` rounds, at least one for each arm.
+        As in `CORe`; the warm-up lasts at least one round for each arm.
     refit
         Fit after so many rounds (decisions or rewards, whichever are more), or "geometric": when a tenth is new. In
         between the last fit predicts, with its noise frozen.
@@ -165,8 +165,7 @@ class EstimatorCORe(FeaturePolicy):
     def __post_init__(self) -> None:
         """Validate, and copy the estimator, so that nobody changes it."""
         object.__setattr__(self, "estimator", checked_estimator(self.estimator))
-        check_number("alpha", self.alpha, at_least=0)
-        check_warm_up(self.z, self.warm_up)
+        check_noise(self.alpha, self.z, self.warm_up)
         if isinstance(self.refit, str):
             if self.refit != GEOMETRIC:
                 raise ValueError(f"refit must be a whole number of at least 1 or {GEOMETRIC!r}, not {self.refit!r}")
