@@ -28,6 +28,16 @@ class FittingPolicy(FeaturePolicy):
 
 
 @dataclass(frozen=True)
+class LogisticPolicy(FittingPolicy):
+    """A policy that fits a logistic model, and only that."""
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """Return 0 and 1."""
+        return REWARD_RANGES["logistic"]
+
+
+@dataclass(frozen=True)
 class GLMPolicy(FittingPolicy):
     """A policy with a link, which says what rewards it is made for."""
 
