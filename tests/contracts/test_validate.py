@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from corebandit.contracts.validate import check_choice, check_count, check_flag, check_number, shortened, unknown
+from corebandit.contracts.validate import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    counted,
+    shortened,
+    unknown,
+)
 
 
 def exactly(sentence: str) -> str:
@@ -124,6 +132,14 @@ def test_long_values_are_cut() -> None:
     assert cut.startswith("[0.1, 0.1")
     assert cut.endswith("...")
     assert len(cut) < 110
+    assert shortened("long" * 1000, longest=6) == "'longlo...'"
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"), [(1, "policy", "1 policy"), (3, "policy", "3 policies"), (1200, "run", "1,200 runs")]
+)
+def test_nouns_follow_their_number(number: int, noun: str, text: str) -> None:
+    assert counted(number, noun) == text
 
 
 def test_of_many_names_only_some_are_listed() -> None:

@@ -129,13 +129,6 @@ def test_an_estimate_comes_with_its_interval_if_there_is_one(value, low, high, t
     assert tables.estimate(value, low, high) == text
 
 
-@pytest.mark.parametrize(
-    ("number", "noun", "text"), [(1, "policy", "1 policy"), (3, "policy", "3 policies"), (1200, "run", "1,200 runs")]
-)
-def test_nouns_follow_their_number(number, noun, text):
-    assert tables.counted(number, noun) == text
-
-
 def test_a_search_is_a_table_with_the_parameter_down_and_series_across(search):
     easy, hard = sweep_tables(search)
     assert (easy.figure, easy.title, hard.title, easy.series) == ("figure2-search", "Easy", "Hard", "")

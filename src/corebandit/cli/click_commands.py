@@ -11,6 +11,7 @@ import typer
 from corebandit.cli.flags import given
 from corebandit.cli.running import errors_as_sentences
 from corebandit.contracts.errors import BadInput
+from corebandit.contracts.validate import check_count, counted
 
 if TYPE_CHECKING:  # imported where used, so that help answers at once
     from corebandit.clicks.fitting import Fitted, Progress
@@ -59,7 +60,6 @@ def fit(
     with errors_as_sentences(NOTHING_WRITTEN):
         from rich.console import Console
 
-        from corebandit.clicks.click_log import counted
         from corebandit.clicks.fitting import Fitted, check_countable, fit
         from corebandit.clicks.models import CLICK_MODELS
         from corebandit.clicks.readers.summary import most_shown_pages
@@ -102,7 +102,7 @@ def fit(
         pages = most_shown_pages(train, queries)
         models = {query: fitted.per_query(query, documents) for query, documents in pages.items()}
         write_models(out, models, pages)
-        said = counted(len(pages), "query", "queries")
+        said = counted(len(pages), "query")
         console.print(f"Models of {said}: {out}", highlight=False, soft_wrap=True)
 
 
@@ -122,10 +122,8 @@ def simulate(
     `corebandit clicks simulate models.json --model PBM --sessions 1000000 --out log.parquet`
     """
     with errors_as_sentences(NOTHING_WRITTEN):
-        from corebandit.clicks.click_log import counted
         from corebandit.clicks.readers.writing import write_simulated_log
         from corebandit.clicks.stored_models import read_models
-        from corebandit.contracts.validate import check_count
 
         check_count("--sessions", sessions)
         check_count("--seed", seed, at_least=0)
@@ -142,7 +140,7 @@ def simulate(
                 raise BadInput(f"{models} has no click model {name!r} of query {query}, only {', '.join(of_query)}")
             chosen[query] = of_query[name]
         write_simulated_log(out, chosen, sessions, seed=seed)
-        typer.echo(f"{counted(sessions, 'session')} of {counted(len(chosen), 'query', 'queries')}: {out}")
+        typer.echo(f"{counted(sessions, 'session')} of {counted(len(chosen), 'query')}: {out}")
 
 
 @clicks.command()
@@ -187,11 +185,10 @@ def _echo_rows(rows: dict[str, str], examples: tuple[tuple[int, str], ...]) -> N
 
 def _read(path: Path, format: str | None) -> "FileLog":
     """Read a log and say what is in it, what was dropped, and what could not be read."""
-    from corebandit.clicks.click_log import counted
     from corebandit.clicks.readers.read_log import read_log
 
     log = read_log(path, format)
-    typer.echo(f"{path}: {counted(log.n_sessions, 'session')}, {counted(log.n_queries, 'query', 'queries')}", err=True)
+    typer.echo(f"{path}: {counted(log.n_sessions, 'session')}, {counted(log.n_queries, 'query')}", err=True)
     n_bad, examples = log.bad_lines
     if n_bad:
         line, reason = examples[0]

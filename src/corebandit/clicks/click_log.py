@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from corebandit.contracts.errors import BadInput
+from corebandit.contracts.validate import counted
 
 if TYPE_CHECKING:  # imported where used: who plays games needs no frames
     import polars as pl
@@ -104,7 +105,7 @@ class ClickLog:
         """Tell the size."""
         sizes = (
             counted(self.n_sessions, "session"),
-            counted(self.n_queries, "query", "queries"),
+            counted(self.n_queries, "query"),
             counted(self.n_pairs, "pair"),
             counted(self.n_positions, "position"),
         )
@@ -115,11 +116,6 @@ class ClickLog:
         for start in range(0, self.n_sessions, self._batch_size):
             part = slice(start, start + self._batch_size)
             yield Sessions(self._sessions.pairs[part], self._sessions.clicks[part], self._sessions.queries[part])
-
-
-def counted(n: int, word: str, words: str = "") -> str:
-    """Return a number with its noun: 1 document, 2 documents."""
-    return f"{n:,} {word if n == 1 else words or f'{word}s'}"
 
 
 def check_sessions(sessions: Sessions, log: ClickLog) -> None:

@@ -65,7 +65,6 @@ class Stopping:
     progress: Callable[[int, Step], None] = _silent
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_count("iterations", self.iterations)
         check_number("tolerance", self.tolerance, at_least=0)
 

@@ -15,6 +15,7 @@ from typing import Any
 from corebandit.clicks.models import CLICK_MODELS, ClickModel
 from corebandit.contracts.atomic_files import write_whole
 from corebandit.contracts.errors import BadInput
+from corebandit.contracts.recipe import is_added_later
 from corebandit.contracts.validate import unknown
 
 DOCUMENTS = "documents"
@@ -78,8 +79,9 @@ def _model(where: str, name: str, parameters: Any) -> ClickModel:
     try:
         if name not in CLICK_MODELS:
             raise unknown("click model", name, CLICK_MODELS)
-        wanted = {field.name for field in fields(CLICK_MODELS[name])}
-        if not isinstance(parameters, dict) or set(parameters) != wanted:
+        wanted = {field.name for field in fields(CLICK_MODELS[name]) if not is_added_later(field)}
+        known = {field.name for field in fields(CLICK_MODELS[name])}
+        if not isinstance(parameters, dict) or not wanted <= set(parameters) <= known:
             given = ", ".join(sorted(parameters)) if isinstance(parameters, dict) else repr(parameters)
             raise BadInput(f"{name} needs {', '.join(sorted(wanted))}, not {given}")
         return CLICK_MODELS[name](**parameters)

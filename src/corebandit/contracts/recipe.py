@@ -7,13 +7,31 @@ A recipe is a frozen dataclass that validates in its constructor and does nothin
 import hashlib
 import json
 import math
-from dataclasses import MISSING, Field, dataclass, fields, replace
-from typing import Any, ClassVar, Self
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 REAL_LINE = (-math.inf, math.inf)
 UNIT_INTERVAL = (0.0, 1.0)
+ADDED_LATER = "added after 0.4"
+
+T = TypeVar("T")
+
+
+def added_after_0_4(default: T) -> T:
+    """Return a parameter that version 0.4 did not have: `describe` leaves it out while it has its default.
+
+    Descriptions seed the streams of problems and name stored chunks and saved agents, so a parameter that comes later
+    must not change them. Its default does what was done before, for ever. It is given by name only, so that no position
+    moves, of subclasses neither.
+    """
+    return field(default=default, kw_only=True, metadata={ADDED_LATER: True})
+
+
+def is_added_later(parameter: Field[Any]) -> bool:
+    """Tell whether descriptions may lack a parameter, and then mean its default."""
+    return ADDED_LATER in parameter.metadata
 
 
 @dataclass(frozen=True)
@@ -29,12 +47,16 @@ class Recipe:
             cls.name = cls.__name__
 
     def describe(self) -> dict[str, Any]:
-        """Return the name and all parameters, ready for JSON."""
-        return {"name": self.name, **{field.name: _plain(self._value(field)) for field in fields(self)}}
+        """Return the name and the parameters, ready for JSON: all but those `added_after_0_4` and at their defaults."""
+        described = (parameter for parameter in fields(self) if not self._goes_unsaid(parameter))
+        return {"name": self.name, **{parameter.name: _plain(self._value(parameter)) for parameter in described}}
 
-    def _value(self, field: Field[Any]) -> Any:
-        value = getattr(self, field.name)
-        return float(value) if field.type is float and isinstance(value, int) else value  # sigma=1 is sigma=1.0
+    def _goes_unsaid(self, parameter: Field[Any]) -> bool:
+        return is_added_later(parameter) and bool(_plain(self._value(parameter)) == _plain(parameter.default))
+
+    def _value(self, parameter: Field[Any]) -> Any:
+        value = getattr(self, parameter.name)
+        return float(value) if parameter.type is float and isinstance(value, int) else value  # sigma=1 is sigma=1.0
 
     def changed(self, **parameters: Any) -> Self:
         """Return the same recipe with other parameters."""
@@ -44,9 +66,9 @@ class Recipe:
     def label(self) -> str:
         """Return the name with the parameters that are not at their defaults."""
         changed = [
-            f"{field.name}={_spelled(self._value(field))}"
-            for field in fields(self)
-            if field.default is MISSING or getattr(self, field.name) != field.default
+            f"{parameter.name}={_spelled(self._value(parameter))}"
+            for parameter in fields(self)
+            if parameter.default is MISSING or getattr(self, parameter.name) != parameter.default
         ]
         return f"{self.name}({', '.join(changed)})" if changed else self.name
 

@@ -65,9 +65,25 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
 
 
 def shortened(value: Any, longest: int = LONGEST_VALUE) -> str:
-    """Return the value as an error names it: its repr, cut if nobody would read it to the end."""
+    """Return the value as an error names it: its repr, cut if nobody would read it to the end.
+
+    >>> shortened("a long text", longest=6), shortened([1, 2, 3], longest=5)
+    ("'a long...'", '[1, 2...')
+    """
+    if isinstance(value, str) and len(value) > longest:
+        return repr(f"{value[:longest]}...")
     text = repr(value)
     return text if len(text) <= longest else f"{text[:longest]}..."
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "query"), counted(1200, "query"), counted(3, "row")
+    ('1 query', '1,200 queries', '3 rows')
+    """
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def range_in_words(low: float, high: float) -> str:

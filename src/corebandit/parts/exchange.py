@@ -20,6 +20,8 @@ from corebandit.randomness.bits import ONE, Words, count_ones, uniform
 from corebandit.randomness.samplers import WORD_SIZE, ZERO, first_lanes, trials
 from corebandit.randomness.stream import Stream
 
+REWARDS, TRIED = 0, 1  # what `tally` holds where
+
 
 @kernel
 def _deal(rewards: FloatArray, n: int, chance: float, words: Words, taken: IntArray, dealt: FloatArray) -> int:
@@ -58,19 +60,19 @@ class Exchange(NamedTuple):
 
     def include(self, arm: int, reward: float) -> None:
         """Add a reward at the end."""
-        place = self.tally[0]
+        place = self.tally[REWARDS]
         self.rewards[place] = reward
         self.holders[place] = arm
-        self.tally[0] += 1
+        self.tally[REWARDS] += 1
         if self.is_kept:
             if self.places.counts[arm] == 0:
-                self.tried[self.tally[1]] = arm
-                self.tally[1] += 1
+                self.tried[self.tally[TRIED]] = arm
+                self.tally[TRIED] += 1
             self.places.append(arm, float(place))
 
     def likelihood(self, n_independent: int) -> float:
         """Return p_t after t rewards, where `n_independent` is the number of arms, or of features."""
-        return float(min(1.0, self.probability * (n_independent / max(self.tally[0], 1)) ** self.decay))
+        return float(min(1.0, self.probability * (n_independent / max(self.tally[REWARDS], 1)) ** self.decay))
 
     def swapped_places(self, arm: int, n_independent: int, rng: Stream) -> tuple[int, int]:
         """With probability p_t swap a random reward of `arm` with one of another arm; return both places.
@@ -78,11 +80,11 @@ class Exchange(NamedTuple):
         They are equal if nothing was swapped. Other arms are drawn by when they were first tried, so that no arm's
         index matters.
         """
-        if rng.random() >= self.likelihood(n_independent) or self.tally[1] < 2:
+        if rng.random() >= self.likelihood(n_independent) or self.tally[TRIED] < 2:
             return 0, 0
-        other = self.tried[rng.integers(self.tally[1] - 1)]
+        other = self.tried[rng.integers(self.tally[TRIED] - 1)]
         if other == arm:
-            other = self.tried[self.tally[1] - 1]
+            other = self.tried[self.tally[TRIED] - 1]
         here = int(self.places.value(arm, rng.integers(self.places.counts[arm])))
         there = int(self.places.value(other, rng.integers(self.places.counts[other])))
         self.rewards[here], self.rewards[there] = self.rewards[there], self.rewards[here]
@@ -93,7 +95,9 @@ class Exchange(NamedTuple):
 
         Return how many were taken; `taken` and `dealt` say which places hold what. The rewards stay as they are.
         """
-        return _deal(self.rewards, self.tally[0], self.likelihood(n_independent), rng.words, self.taken, self.dealt)
+        return _deal(
+            self.rewards, self.tally[REWARDS], self.likelihood(n_independent), rng.words, self.taken, self.dealt
+        )
 
 
 def check_exchange(probability: float, decay: float, kept: bool) -> None:

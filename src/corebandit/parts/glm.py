@@ -33,6 +33,7 @@ from corebandit.parts.curvature import ETA, RESIDUAL, SLOPE, STEP_ETA, factorise
 from corebandit.parts.groups import Groups, new_groups
 from corebandit.parts.ridge import solve_lower, solve_upper
 
+MADE, FAILED = 0, 1  # what `fits` holds where
 LINKS = ("logistic", "poisson", "identity")
 LOGISTIC, POISSON, IDENTITY = range(3)
 REWARD_RANGES = {"logistic": UNIT_INTERVAL, "poisson": (0.0, math.inf), "identity": REAL_LINE}
@@ -98,8 +99,8 @@ class GLM(NamedTuple):
     def fit(self) -> bool:
         """Fit theta to the responses, and tell whether that converged."""
         has_converged = _maximise(self)
-        self.fits[0] += 1
-        self.fits[1] += 0 if has_converged else 1
+        self.fits[MADE] += 1
+        self.fits[FAILED] += 0 if has_converged else 1
         return has_converged
 
     def fit_rewards(self) -> bool:

@@ -31,7 +31,7 @@ from corebandit.compiled.bridge import allocating_nothing, inlined, kernel, kern
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_choice
-from corebandit.parts.moments import N_MOMENTS, exchange, include
+from corebandit.parts.moments import COUNT, M2, M4, M6, MEAN, N_MOMENTS, exchange, include
 from corebandit.randomness.bits import Words, count_ones, next_word, uniform
 from corebandit.randomness.samplers import WORD_SIZE, binomial, first_lanes, heads, standard_normal, trials
 from corebandit.randomness.stream import Stream
@@ -41,6 +41,10 @@ FEWEST_FOR_LIMIT = 32.0
 SAMPLERS = ("fast", "exact")
 FORMS = ("mirrored", "plain")
 LEAST_SHARE = 1e-3  # of its largest value that the sum of 6th powers may fall to: less has lost too many digits
+SEEN, DISTINCT = 0, 1  # what `tally` holds where
+VALUE, TIMES = 0, 1  # `atoms`
+DEVIATION, CORRECTION, FEWEST = 0, 1, 2  # `limit`
+REPLACED, LARGEST_M6 = 0, 1  # `wear`
 
 MIX_1, MIX_2, ONE = np.uint32(0x7FEB352D), np.uint32(0x846CA68B), np.uint32(1)
 HALF_WORD = np.uint64(32)
@@ -74,11 +78,11 @@ def _sum_by_counts(atoms: FloatArray, n_atoms: int, n_values: float, mean: float
     """Draw how often each distinct value comes up, then how many of those are positive."""
     total, left, mass = 0.0, n_draws, n_values
     for atom in range(n_atoms):
-        count = atoms[1, atom]
+        count = atoms[TIMES, atom]
         n_hits = left if count >= mass else binomial(words, left, count / mass)
         left -= n_hits
         mass -= count
-        total += (atoms[0, atom] - mean) * (2 * heads(words, n_hits) - n_hits)
+        total += (atoms[VALUE, atom] - mean) * (2 * heads(words, n_hits) - n_hits)
     return total
 
 
@@ -90,66 +94,69 @@ def _sum_by_bits(atoms: FloatArray, n_atoms: int, n_values: float, mean: float, 
         waiting, signs, mass = first_lanes(n_draws), next_word(words), n_values
         n_draws -= WORD_SIZE
         for atom in range(n_atoms):
-            count = atoms[1, atom]
+            count = atoms[TIMES, atom]
             drawn = waiting if count >= mass else trials(words, waiting, count / mass)
             waiting &= ~drawn
             mass -= count
-            total += (atoms[0, atom] - mean) * (2 * count_ones(drawn & signs) - count_ones(drawn))
+            total += (atoms[VALUE, atom] - mean) * (2 * count_ones(drawn & signs) - count_ones(drawn))
     return total
 
 
 @inlined
 def _list(reward: float, time: int, atoms: FloatArray, tally: IntArray) -> None:
     """Count a reward in the table of distinct values."""
-    n_listed = min(tally[1], N_ATOMS)
+    n_listed = min(tally[DISTINCT], N_ATOMS)
     for atom in range(n_listed):
-        if atoms[0, atom] == reward:
-            atoms[1, atom] += 1.0
+        if atoms[VALUE, atom] == reward:
+            atoms[TIMES, atom] += 1.0
             return
-    tally[1] = min(tally[1] + 1, N_ATOMS + 1)
+    tally[DISTINCT] = min(tally[DISTINCT] + 1, N_ATOMS + 1)
     place = n_listed
     if n_listed == N_ATOMS:  # too many to list: from here on the table looks out for values that keep coming back
         place = time % N_ATOMS
         for atom in range(N_ATOMS):
-            if atoms[1, atom] < atoms[1, place]:
+            if atoms[TIMES, atom] < atoms[TIMES, place]:
                 place = atom
-    atoms[0, place] = reward
-    atoms[1, place] = 1.0
+    atoms[VALUE, place] = reward
+    atoms[TIMES, place] = 1.0
 
 
 @inlined
 def _unlist(reward: float, atoms: FloatArray, tally: IntArray) -> None:
     """Take a reward out of the table; where the table is not complete, no count is ever too high."""
-    n_listed = min(tally[1], N_ATOMS)
+    n_listed = min(tally[DISTINCT], N_ATOMS)
     for atom in range(n_listed):
-        if atoms[0, atom] == reward:
-            atoms[1, atom] = max(atoms[1, atom] - 1.0, 0.0)
-            if atoms[1, atom] == 0.0 and tally[1] <= N_ATOMS:
+        if atoms[VALUE, atom] == reward:
+            atoms[TIMES, atom] = max(atoms[TIMES, atom] - 1.0, 0.0)
+            if atoms[TIMES, atom] == 0.0 and tally[DISTINCT] <= N_ATOMS:
                 last = n_listed - 1
                 for row in range(2):
                     atoms[row, atom] = atoms[row, last]
                     atoms[row, last] = 0.0
-                tally[1] = last
+                tally[DISTINCT] = last
             return
 
 
 @kernel
 def _set_limit(moments: FloatArray, atoms: FloatArray, limit: FloatArray) -> None:
     """Work out the normal limit's parameters, and from how many draws on it may be used."""
-    n, m2, m4, m6 = moments[0], moments[2], moments[4], moments[6]
+    n, m2, m4, m6 = moments[COUNT], moments[M2], moments[M4], moments[M6]
     if m2 <= 0.0:
         return
     repeated = 0.0
     for atom in range(N_ATOMS):
-        if atoms[1, atom] > 1.0:
-            repeated += atoms[1, atom]
-    limit[0] = math.sqrt(m2 / n)
-    limit[1], limit[2] = 0.0, math.inf  # draw always, where the powers are too large or too small for a float
+        if atoms[TIMES, atom] > 1.0:
+            repeated += atoms[TIMES, atom]
+    limit[DEVIATION] = math.sqrt(m2 / n)
+    limit[CORRECTION], limit[FEWEST] = (
+        0.0,
+        math.inf,
+    )  # draw always, where the powers are too large or too small for a float
     if 0.0 < m6 < math.inf and m2 * m2 > 0.0:
         kurtosis = n * m4 / (m2 * m2)
         alike = (m4 / m6) * (m4 / m2)
-        limit[1] = (kurtosis - 3.0) / 24.0
-        limit[2] = max(
+        limit[CORRECTION] = (kurtosis - 3.0) / 24.0
+        limit[FEWEST] = max(
             FEWEST_FOR_LIMIT,
             3.0 * (kurtosis - 3.0),
             (0.5 * kurtosis + 3.0) / max(alike * (1.0 - alike), 1e-12),
@@ -173,8 +180,8 @@ class Pool(NamedTuple):
 
     def add(self, reward: float, rng: Stream) -> None:
         """Add a reward; a full pool of limited size replaces a random one, or leaves the new one out."""
-        n_seen = self.tally[0]
-        self.tally[0] = n_seen + 1
+        n_seen = self.tally[SEEN]
+        self.tally[SEEN] = n_seen + 1
         if self.size == 0 or n_seen < self.size:
             if self.values.size > 0:
                 self.values[n_seen] = reward
@@ -185,7 +192,7 @@ class Pool(NamedTuple):
             if place >= self.size:
                 return
             self.replace(place, reward)
-        if self.tally[1] > N_ATOMS:
+        if self.tally[DISTINCT] > N_ATOMS:
             _set_limit(self.moments, self.atoms, self.limit)
 
     def replace(self, place: int, reward: float) -> None:
@@ -194,37 +201,37 @@ class Pool(NamedTuple):
         if old == reward:
             return
         self.values[place] = reward
-        self.wear[0] += 1.0
-        self.wear[1] = max(self.wear[1], self.moments[6])
+        self.wear[REPLACED] += 1.0
+        self.wear[LARGEST_M6] = max(self.wear[LARGEST_M6], self.moments[M6])
         exchange(old, reward, self.moments)
         _unlist(old, self.atoms, self.tally)
-        _list(reward, self.tally[0], self.atoms, self.tally)
+        _list(reward, self.tally[SEEN], self.atoms, self.tally)
         # A reward that leaves does not take its rounding errors with it. So the moments start over from time to time,
         # and at once when an outlier left that had made up nearly all of them. With them starts the table, which may
         # then be able to list all values again.
-        if self.wear[0] >= self.size or not self.moments[6] > LEAST_SHARE * self.wear[1]:
+        if self.wear[REPLACED] >= self.size or not self.moments[M6] > LEAST_SHARE * self.wear[LARGEST_M6]:
             self.moments[:] = 0.0
             self.atoms[:] = 0.0
             self.wear[:] = 0.0
-            self.tally[1] = 0
+            self.tally[DISTINCT] = 0
             for kept in range(self.size):
                 include(self.values[kept], self.moments)
                 _list(self.values[kept], kept, self.atoms, self.tally)
 
     def draw_sum(self, n_draws: int, rng: Stream) -> float:
         """Draw the sum of `n_draws` independent draws; zero if all rewards are equal, unless the pool is plain."""
-        n_values, mean = self.moments[0], self.moments[1]
-        if n_values == 0.0 or (self.moments[2] <= 0.0 and not self.plain):
+        n_values, mean = self.moments[COUNT], self.moments[MEAN]
+        if n_values == 0.0 or (self.moments[M2] <= 0.0 and not self.plain):
             return 0.0
         self.check_kept()
-        if not self.exact and self.tally[1] <= N_ATOMS:
+        if not self.exact and self.tally[DISTINCT] <= N_ATOMS:
             if n_draws <= 2 * WORD_SIZE:
-                return _sum_by_bits(self.atoms, self.tally[1], n_values, mean, n_draws, rng.words)
-            return _sum_by_counts(self.atoms, self.tally[1], n_values, mean, n_draws, rng.words)
-        if not self.exact and n_draws > self.limit[2]:
+                return _sum_by_bits(self.atoms, self.tally[DISTINCT], n_values, mean, n_draws, rng.words)
+            return _sum_by_counts(self.atoms, self.tally[DISTINCT], n_values, mean, n_draws, rng.words)
+        if not self.exact and n_draws > self.limit[FEWEST]:
             g = standard_normal(rng.words)
-            corrected = g + self.limit[1] / n_draws * (g * g * g - 3.0 * g)
-            return float(self.limit[0] * math.sqrt(n_draws) * corrected)
+            corrected = g + self.limit[CORRECTION] / n_draws * (g * g * g - 3.0 * g)
+            return float(self.limit[DEVIATION] * math.sqrt(n_draws) * corrected)
         if self.plain:
             return _sum_of_draws(self.values, int(n_values), 0.0, 0.0, n_draws, rng.words)
         return _sum_of_draws(self.values, int(n_values), mean, 2.0, n_draws, rng.words)
@@ -233,16 +240,16 @@ class Pool(NamedTuple):
         """Fill `draws` with independent draws from the pool, for estimators that need them one by one."""
         self.check_kept()
         for index in range(draws.size):
-            place = int(uniform(rng.words) * 2.0 * self.moments[0])
+            place = int(uniform(rng.words) * 2.0 * self.moments[COUNT])
             reward = self.values[place >> 1]
             if self.plain:
                 draws[index] = reward
             else:
-                draws[index] = reward - self.moments[1] if place & 1 else self.moments[1] - reward
+                draws[index] = reward - self.moments[MEAN] if place & 1 else self.moments[MEAN] - reward
 
     def deviation(self) -> float:
         """Return the standard deviation of the rewards kept; zero if there are none."""
-        return math.sqrt(self.moments[2] / self.moments[0]) if self.moments[2] > 0.0 else 0.0
+        return math.sqrt(self.moments[M2] / self.moments[COUNT]) if self.moments[M2] > 0.0 else 0.0
 
     def check_kept(self) -> None:
         """Raise BadInput if the pool keeps no rewards: then there is nothing to draw from."""

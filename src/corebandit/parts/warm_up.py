@@ -2,9 +2,12 @@
 
 import math
 import warnings
+from dataclasses import dataclass
 
 from corebandit.compiled.bridge import inlined
 from corebandit.contracts.errors import BadInput
+from corebandit.contracts.recipe import AnyPolicy
+from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
 
 NOMINAL_HORIZON = 10_000  # what a short warm-up takes for the horizon if nobody knows it
@@ -16,6 +19,12 @@ def check_warm_up(z: float, warm_up: float) -> None:
     if z - 1.0 - math.log(z) <= 0.0:
         raise BadInput(f"z is so close to 1 that the warm-up would never end: {z!r}")
     check_number("warm_up", warm_up, at_least=0)
+
+
+def check_noise(alpha: float, z: float, warm_up: float) -> None:
+    """Raise BadInput unless all that CORe's forms share makes sense."""
+    check_number("alpha", alpha, at_least=0)
+    check_warm_up(z, warm_up)
 
 
 def rounds_per_log(z: float, warm_up: float) -> float:
@@ -48,3 +57,26 @@ def is_warming_up(current_round: int, at_least: int, rate: float, log_horizon: f
     """Tell whether a round belongs to the warm-up; without a horizon the round itself takes its place."""
     log_rounds = log_horizon if log_horizon >= 0.0 else math.log(current_round)
     return bool(current_round <= max(at_least, rate * log_rounds + 1.0))
+
+
+@inlined
+def favour_least_chosen(counts: FloatArray, scores: FloatArray) -> None:
+    """Let the arm chosen least so far win: what rounds of the warm-up do."""
+    for arm in range(scores.size):
+        scores[arm] = -counts[arm]
+
+
+@dataclass(frozen=True)
+class WarmsUp(AnyPolicy):
+    """The first parameters of CORe's forms: `CORe` says what they do."""
+
+    alpha: float = 0.6
+    z: float = 0.6
+    warm_up: float = 4.0
+
+    def __post_init__(self) -> None:
+        check_noise(self.alpha, self.z, self.warm_up)
+
+    def warm_up_rounds(self, at_least: int, horizon: int) -> int:
+        """Return how many rounds the warm-up lasts, `at_least` one for each arm, or feature."""
+        return whole_warm_up(at_least, horizon, self.z, self.warm_up)

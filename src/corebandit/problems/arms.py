@@ -96,7 +96,6 @@ class Bernoulli(Law):
     p: float
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("p", self.p, at_least=0, at_most=1)
 
     @property
@@ -124,7 +123,6 @@ class Beta(Law):
     b: float
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("a", self.a, above=0)
         check_number("b", self.b, above=0)
 
@@ -153,7 +151,6 @@ class Gaussian(Law):
     sigma: float = 0.5
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("mu", self.mu)
         check_number("sigma", self.sigma, at_least=0)
 
@@ -177,7 +174,6 @@ class Uniform(Law):
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("low", self.low)
         check_number("high", self.high, at_least=self.low)
 
@@ -205,7 +201,6 @@ class Exponential(Law):
     mu: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("mu", self.mu, above=0)
 
     @property

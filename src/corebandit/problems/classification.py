@@ -121,7 +121,6 @@ class ClassificationBandit(Problem):
     data: str = "digits"
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_choice("data", self.data, DATA)
 
     def draw(self, rng: Stream | None) -> ClassificationArms:

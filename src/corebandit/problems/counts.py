@@ -67,7 +67,6 @@ class PoissonBandit(Problem):
     rate: float = 5.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_basis(self.n_arms, self.n_features)
         check_number("rate", self.rate, above=0, at_most=LARGEST_RATE)
 

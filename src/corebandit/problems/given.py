@@ -24,7 +24,6 @@ class Given(Problem):
     instance: Any
 
     def __post_init__(self) -> None:
-        """Validate."""
         own = ("n_features", "offer") if offers_features(self.instance) else ("best_mean",)
         members = ("n_arms", "pull", "mean", *own)
         missing = [name for name in members if not hasattr(self.instance, name)]

@@ -133,7 +133,6 @@ class LinearProblem(Problem):
     v: float = 4.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_choice("rewards", self.rewards, REWARDS)
         check_number("sigma", self.sigma, at_least=0)
         check_number("v", self.v, above=0)
@@ -174,7 +173,6 @@ class LinearBandit(LinearProblem):
     n_features: int = 10
 
     def __post_init__(self) -> None:
-        """Validate."""
         super().__post_init__()
         check_basis(self.n_arms, self.n_features)
 
@@ -197,7 +195,6 @@ class ContextualBandit(LinearProblem):
     n_features: int = 10
 
     def __post_init__(self) -> None:
-        """Validate."""
         super().__post_init__()
         check_count("n_features", self.n_features, at_least=2)
         check_count("n_arms", self.n_arms)

@@ -25,7 +25,6 @@ class LogisticBandit(Problem):
     n_features: int = 10
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_basis(self.n_arms, self.n_features)
 
     def draw(self, rng: Stream) -> LinearArms:

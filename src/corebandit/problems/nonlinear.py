@@ -86,7 +86,6 @@ class NonlinearBandit(Problem):
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_choice("function", self.function, FUNCTIONS)
         check_count("n_arms", self.n_arms)
         check_count("n_features", self.n_features)

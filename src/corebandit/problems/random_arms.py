@@ -28,7 +28,6 @@ class BernoulliBandit(Problem):
     high: float = 0.75
 
     def __post_init__(self) -> None:
-        """Validate."""
         _check_means(self.n_arms, self.low, self.high, at_least=0, at_most=1)
 
     def draw(self, rng: Stream) -> Arms:
@@ -56,7 +55,6 @@ class BetaBandit(Problem):
     high: float = 0.75
 
     def __post_init__(self) -> None:
-        """Validate."""
         _check_means(self.n_arms, self.low, self.high, at_least=1e-6, at_most=1 - 1e-6)
         check_number("v", self.v, above=0)
 
@@ -86,7 +84,6 @@ class GaussianBandit(Problem):
     high: float = 0.75
 
     def __post_init__(self) -> None:
-        """Validate."""
         _check_means(self.n_arms, self.low, self.high, at_least=None, at_most=None)
         check_number("sigma", self.sigma, at_least=0)
 
@@ -114,7 +111,6 @@ class MixedBandit(Problem):
     high: float = 0.75
 
     def __post_init__(self) -> None:
-        """Validate."""
         _check_means(self.n_arms, self.low, self.high, at_least=1e-6, at_most=1 - 1e-6)
         check_number("v", self.v, above=0)
         check_number("least_sigma", self.least_sigma, at_least=0)

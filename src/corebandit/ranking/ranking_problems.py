@@ -66,7 +66,6 @@ class RankingBandit(ShowsRankings):
     title: str = ""
 
     def __post_init__(self) -> None:
-        """Validate."""
         missing = [name for name in ("user", "optimal", "attraction", "describe") if not hasattr(self.model, name)]
         if missing:
             raise BadInput(f"model must be a click model such as CM([0.4, 0.2, 0.1]), not {shortened(self.model)}")
@@ -118,7 +117,6 @@ class YandexLike(ShowsRankings):
     click_model: str = "CM"
 
     def __post_init__(self) -> None:
-        """Validate."""
         if self.query is not None and check_count("query", self.query, at_least=0) >= N_QUERIES:
             raise BadInput(f"query must be below {N_QUERIES}, not {self.query}")
         check_positions(self.n_positions, self.n_documents)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from corebandit.contracts.validate import counted
 from corebandit.report import figures, tables
 from corebandit.report.sections import Drawing, figure_sections, outside_sweeps, size_of, with_runs
 
@@ -97,14 +98,14 @@ def _lead(summary: "DataFrame", sweeps: "DataFrame | None") -> str:
         return size_of(summary)
     if sweeps.n_unique(["figure", "policy"]) == sweeps.n_unique(["figure", "series"]):
         return size_of(summary)  # each is a policy of its own, at several places
-    settings = tables.counted(sweeps.n_unique(["figure", "policy"]), "parameter setting")
+    settings = counted(sweeps.n_unique(["figure", "policy"]), "parameter setting")
     size = tables.run_size(summary["runs"], summary["horizon"])
     if plain.is_empty():
         policies, problems = sweeps["series"].n_unique(), summary.n_unique(["figure", "problem"])
-        subject = f"{settings} of {tables.counted(policies, 'policy')} on {tables.counted(problems, 'problem')}"
+        subject = f"{settings} of {counted(policies, 'policy')} on {counted(problems, 'problem')}"
     else:
         policies, problems = plain["policy"].n_unique(), plain.n_unique(["figure", "problem"])
-        subject = f"{tables.counted(policies, 'policy')} on {tables.counted(problems, 'problem')} and {settings}"
+        subject = f"{counted(policies, 'policy')} on {counted(problems, 'problem')} and {settings}"
     return f"{subject}, {size} each"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
+from corebandit.contracts.validate import counted
 from corebandit.report import figures, sweep_drawings, tables
 from corebandit.report.panels import Styles
 from corebandit.report.style import policy_styles
@@ -148,7 +149,7 @@ def size_of(summary: "DataFrame") -> str:
     """Say how much was run: 8 policies on 3 problems, 1,000 runs of 10,000 rounds each."""
     policies, problems = summary["policy"].n_unique(), summary.n_unique(["figure", "problem"])
     size = tables.run_size(summary["runs"], summary["horizon"])
-    return f"{tables.counted(policies, 'policy')} on {tables.counted(problems, 'problem')}, {size} each"
+    return f"{counted(policies, 'policy')} on {counted(problems, 'problem')}, {size} each"
 
 
 def outside_sweeps(summary: "DataFrame", sweeps: "DataFrame | None") -> "DataFrame":

@@ -103,12 +103,6 @@ def count_range(values: Iterable[int]) -> str:
     return count(distinct[0]) if len(distinct) == 1 else f"{count(distinct[0])} to {count(distinct[-1])}"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: 1 policy, 3 policies, 1,200 settings."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{count(number)} {noun if number == 1 else plural}"
-
-
 def run_size(runs: Iterable[int], horizons: Iterable[int]) -> str:
     """Say how long how many runs were: 1,000 runs of 10,000 rounds."""
     n_runs = count_range(runs)

@@ -17,8 +17,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from corebandit.clicks.click_log import ClickLog, Dropped, Sessions, check_sessions, counted
+from corebandit.clicks.click_log import ClickLog, Dropped, Sessions, check_sessions
 from corebandit.contracts.errors import BadInput
+from corebandit.contracts.validate import counted
 
 BATCH = 100_000  # sessions in a batch
 IN_MEMORY = 64_000_000  # bytes of a log that need no file

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import IO, NamedTuple
 
 from corebandit.clicks.readers.pages import PageCollector
+from corebandit.contracts.validate import shortened
 
 OPEN_SESSIONS = 100_000  # sessions that may still be clicked in
 CHARACTERS = 1_000_000  # read at once, and the longest record there may be
@@ -54,7 +55,7 @@ def read_yandex(file: IO[str], collector: PageCollector) -> None:
             else:
                 collector.ignored_clicks += 1
         elif text.strip():
-            collector.reject([(line, f"neither a query with documents nor a click: {shortened(text)}")])
+            collector.reject([(line, f"neither a query with documents nor a click: {_beginning(text)}")])
     for page in open_pages.values():
         collector.add(*page)
 
@@ -71,11 +72,11 @@ def read_wscd(file: IO[str], collector: PageCollector) -> None:
         ends = list((SPACED_COLON if " :" in rest else COLON).finditer(rest))
         if not tab or not ends:
             wanted = "query, tab, documents, colon, clicked documents"
-            collector.reject([(line, f"a record must be {wanted}, not {shortened(record)}")])
+            collector.reject([(line, f"a record must be {wanted}, not {_beginning(record)}")])
             continue
         if len(ends) > 1:
             advice = "write a space before the one that does, and nowhere else"
-            collector.reject([(line, f"several colons could end the documents; {advice}: {shortened(record)}")])
+            collector.reject([(line, f"several colons could end the documents; {advice}: {_beginning(record)}")])
             continue
         page, clicked = rest[: ends[0].start()], rest[ends[0].end() :]
         documents = [name.strip() for name in page.split(",")]
@@ -104,7 +105,5 @@ def _records(file: IO[str]) -> Iterator[tuple[int, str]]:
             line += record.count("\n")
 
 
-def shortened(text: str) -> str:
-    """Return the beginning of a text, in quotes."""
-    text = text.strip("\r\n")
-    return repr(text if len(text) <= 40 else f"{text[:40]}...")
+def _beginning(text: str) -> str:
+    return shortened(text.strip("\r\n"), longest=40)

@@ -51,7 +51,6 @@ class BernoulliTS(Policy):
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("scale", self.scale, above=0)
 
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> BernoulliTSState:

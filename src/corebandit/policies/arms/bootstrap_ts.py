@@ -113,7 +113,6 @@ class BootstrapTS(Policy):
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_count("n_replicates", self.n_replicates)
         check_choice("weights", self.weights, WEIGHTS)
         check_choice("replicate", self.replicate, REPLICATES)

@@ -19,9 +19,9 @@ import numpy as np
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.recipe import Policy
 from corebandit.contracts.state import FloatArray
-from corebandit.contracts.validate import check_count, check_number
-from corebandit.parts.pool import Pool, check_form, new_pool
-from corebandit.parts.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
+from corebandit.contracts.validate import check_count
+from corebandit.parts.pool import SEEN, Pool, check_form, new_pool
+from corebandit.parts.warm_up import WarmsUp, favour_least_chosen, is_warming_up, known_log, rounds_per_log
 from corebandit.randomness.stream import Stream
 
 
@@ -38,13 +38,12 @@ class COReState(NamedTuple):
 
     def is_warming_up(self) -> bool:
         """Tell whether the coming round belongs to the warm-up."""
-        return is_warming_up(self.pool.tally[0] + 1, self.counts.size, self.warm_up, self.log_horizon)
+        return is_warming_up(self.pool.tally[SEEN] + 1, self.counts.size, self.warm_up, self.log_horizon)
 
     def score(self, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the mean perturbed reward of each arm."""
         if self.is_warming_up():
-            for arm in range(scores.size):
-                scores[arm] = -self.counts[arm]
+            favour_least_chosen(self.counts, scores)
             return
         for arm in range(scores.size):
             n = self.counts[arm]
@@ -61,7 +60,7 @@ class COReState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CORe(Policy):
+class CORe(WarmsUp, Policy):
     """Perturb each past reward with rewards drawn from everything seen; any real rewards, nothing to tune.
 
     Parameters
@@ -85,24 +84,15 @@ class CORe(Policy):
     'CORe(alpha=0.4)'
     """
 
-    alpha: float = 0.6
-    z: float = 0.6
-    warm_up: float = 4.0
     sampler: str = "fast"
     pool_size: int | None = None
     pool: str = "mirrored"
 
     def __post_init__(self) -> None:
-        """Validate."""
-        check_number("alpha", self.alpha, at_least=0)
-        check_warm_up(self.z, self.warm_up)
+        super().__post_init__()
         check_form(self.sampler, self.pool)
         if self.pool_size is not None:
             check_count("pool_size", self.pool_size, at_least=2)
-
-    def warm_up_rounds(self, n_arms: int, horizon: int) -> int:
-        """Return how many rounds the warm-up lasts."""
-        return whole_warm_up(n_arms, horizon, self.z, self.warm_up)
 
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> COReState:
         """Return a state that has seen nothing."""

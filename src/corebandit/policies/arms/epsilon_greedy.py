@@ -55,7 +55,6 @@ class EpsilonGreedy(Policy):
     epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        """Validate."""
         if self.epsilon is not None:
             check_number("epsilon", self.epsilon, at_least=0, at_most=1)
 

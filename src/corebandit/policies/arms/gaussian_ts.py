@@ -62,7 +62,6 @@ class GaussianTS(Policy):
     prior_sigma: float | None = None
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("sigma", self.sigma, above=0)
         check_number("prior_mean", self.prior_mean)
         if self.prior_sigma is not None:

@@ -81,7 +81,6 @@ class Giro(Policy):
     any_reward: bool = False
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_flag("any_reward", self.any_reward)
         check_number("a", self.a, above=0)
 

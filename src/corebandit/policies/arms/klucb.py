@@ -111,7 +111,6 @@ class KLUCB(Policy):
     sigma: float = 0.5
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("c", self.c, at_least=0)
         check_choice("family", self.family, FAMILIES)
         check_number("sigma", self.sigma, above=0)

@@ -54,7 +54,6 @@ class MultinomialTS(Policy):
     levels: int = 10
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_count("levels", self.levels)
 
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> MultinomialTSState:

@@ -56,7 +56,6 @@ class NPTS(Policy):
     any_reward: bool = False
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_flag("any_reward", self.any_reward)
         check_number("upper", self.upper)
 

@@ -31,6 +31,25 @@ def n_pseudo_rewards(a: float, n: float) -> int:
     return math.ceil(a * n * JUST_BELOW_ONE)
 
 
+@inlined
+def n_further_pseudo_rewards(a: float, n: float) -> float:
+    """Return how many pseudo-rewards one reward more than `n` brings."""
+    return float(n_pseudo_rewards(a, n + 1.0) - n_pseudo_rewards(a, n))
+
+
+def check_pseudo_rewards(a: float, pseudo: str, sigma: float, any_reward: bool) -> None:
+    """Raise BadInput unless the parameters make sense."""
+    check_flag("any_reward", any_reward)
+    check_number("a", a, above=0)
+    check_choice("pseudo", pseudo, PSEUDO_REWARDS)
+    check_number("sigma", sigma, above=0)
+
+
+def range_for(pseudo: str, any_reward: bool) -> tuple[float, float]:
+    """Return the smallest and the largest reward that such pseudo-rewards are made for."""
+    return REAL_LINE if any_reward or pseudo == "gaussian" else UNIT_INTERVAL
+
+
 @allocating_nothing
 class PHEState(NamedTuple):
     """What PHE has learnt."""
@@ -86,11 +105,7 @@ class PHE(Policy):
     any_reward: bool = False
 
     def __post_init__(self) -> None:
-        """Validate."""
-        check_flag("any_reward", self.any_reward)
-        check_number("a", self.a, above=0)
-        check_choice("pseudo", self.pseudo, PSEUDO_REWARDS)
-        check_number("sigma", self.sigma, above=0)
+        check_pseudo_rewards(self.a, self.pseudo, self.sigma, self.any_reward)
 
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> PHEState:
         """Return a state that has seen nothing."""
@@ -100,4 +115,4 @@ class PHE(Policy):
     @property
     def reward_range(self) -> tuple[float, float]:
         """Return the smallest and the largest reward the policy is made for."""
-        return REAL_LINE if self.any_reward or self.pseudo == "gaussian" else UNIT_INTERVAL
+        return range_for(self.pseudo, self.any_reward)

@@ -79,7 +79,6 @@ class RandUCB(Policy):
     coupled: bool = True
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("sigma", self.sigma, above=0)
         check_multiplier(self.n_points, self.spread, self.optimistic, self.coupled)
 

@@ -93,7 +93,6 @@ class RewardExchange(Policy):
     kept: bool = True
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_exchange(self.probability, self.decay, self.kept)
 
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> RewardExchangeState:

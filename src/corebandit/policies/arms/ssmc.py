@@ -133,7 +133,6 @@ class SSMC(Policy):
     window: str = "min"
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_choice("window", self.window, WINDOWS)
 
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> SSMCState:

@@ -56,7 +56,6 @@ class UCB1(Policy):
     sigma: float = 0.5
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("sigma", self.sigma, above=0)
 
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> UCB1State:

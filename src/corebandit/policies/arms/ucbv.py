@@ -83,7 +83,6 @@ class UCBV(Policy):
     any_reward: bool = False
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_flag("any_reward", self.any_reward)
         check_choice("exploration", self.exploration, EXPLORATIONS)
         check_number("zeta", self.zeta, above=0)

@@ -83,7 +83,6 @@ class WeightedBootstrap(Policy):
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_choice("weights", self.weights, WEIGHTS)
         check_number("low", self.low)
         check_number("high", self.high, above=self.low)

@@ -28,6 +28,16 @@ class FittingPolicy(FeaturePolicy):
 
 
 @dataclass(frozen=True)
+class LogisticPolicy(FittingPolicy):
+    """A policy that fits a logistic model, and only that."""
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """Return 0 and 1."""
+        return REWARD_RANGES["logistic"]
+
+
+@dataclass(frozen=True)
 class GLMPolicy(FittingPolicy):
     """A policy with a link, which says what rewards it is made for."""
 
@@ -87,7 +97,6 @@ class OptimisticGLM(GLMPolicy):
     sigma0: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_glm(self.link, self.sigma0)
         if self.slope is not None:
             check_number("slope", self.slope, above=0)

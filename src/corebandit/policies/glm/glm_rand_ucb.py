@@ -74,7 +74,6 @@ class GLMRandUCB(OptimisticGLM):
     coupled: bool = True
 
     def __post_init__(self) -> None:
-        """Validate."""
         super().__post_init__()
         check_number("sigma", self.sigma, above=0)
         check_multiplier(self.n_points, self.spread, self.optimistic, self.coupled)

@@ -21,11 +21,11 @@ import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.state import FloatArray
-from corebandit.contracts.validate import check_choice, check_number
+from corebandit.contracts.validate import check_choice
 from corebandit.parts.glm import GLM, check_glm, new_glm
-from corebandit.parts.pool import SAMPLERS, Pool, new_pool
+from corebandit.parts.pool import SAMPLERS, SEEN, Pool, new_pool
 from corebandit.parts.ridge import Span, new_span, predict
-from corebandit.parts.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
+from corebandit.parts.warm_up import WarmsUp, favour_least_chosen, is_warming_up, known_log, rounds_per_log
 from corebandit.policies.glm.glm_policy import GLMPolicy
 from corebandit.randomness.stream import Stream
 
@@ -46,9 +46,8 @@ class GLMCOReState(NamedTuple):
         """Fill `scores` with the perturbed linear predictor of each row."""
         if self.span.favours_new(features, self.counts, scores):
             return
-        if is_warming_up(self.pool.tally[0] + 1, self.model.theta.size, self.warm_up, self.log_horizon):
-            for arm in range(scores.size):
-                scores[arm] = -self.counts[arm]
+        if is_warming_up(self.pool.tally[SEEN] + 1, self.model.theta.size, self.warm_up, self.log_horizon):
+            favour_least_chosen(self.counts, scores)
             return
         self.perturb_rewards(rng)
         self.model.fit()
@@ -73,7 +72,7 @@ class GLMCOReState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GLMCORe(GLMPolicy):
+class GLMCORe(WarmsUp, GLMPolicy):
     """Perturb each past reward with rewards drawn from everything seen, and fit a generalised linear model.
 
     Parameters
@@ -82,11 +81,8 @@ class GLMCORe(GLMPolicy):
         "logistic" for rewards in [0, 1], "poisson" for counts and other rewards of at least 0, "identity" for any.
     alpha
         Scale of the noise; 0 is greedy.
-    z
-        Share of the rewards' variance that the warm-up secures, in (0, 1). The warm-up lasts
-        `warm_up * ln(horizon) / (z - 1 - ln z) + 1` rounds, at least one for each feature.
-    warm_up
-        4 is the paper's, 2 the authors' code's.
+    z, warm_up
+        As in `CORe`; the warm-up lasts at least one round for each feature.
     sigma0
         Standard deviation of each entry of theta under its prior: the penalty is |theta|^2 / (2 sigma0^2).
     sampler
@@ -96,22 +92,13 @@ class GLMCORe(GLMPolicy):
     "GLMCORe(link='poisson')"
     """
 
-    alpha: float = 0.6
-    z: float = 0.6
-    warm_up: float = 4.0
     sigma0: float = 1.0
     sampler: str = "fast"
 
     def __post_init__(self) -> None:
-        """Validate."""
+        super().__post_init__()
         check_glm(self.link, self.sigma0)
-        check_number("alpha", self.alpha, at_least=0)
-        check_warm_up(self.z, self.warm_up)
         check_choice("sampler", self.sampler, SAMPLERS)
-
-    def warm_up_rounds(self, n_features: int, horizon: int) -> int:
-        """Return how many rounds the warm-up lasts."""
-        return whole_warm_up(n_features, horizon, self.z, self.warm_up)
 
     def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> GLMCOReState:
         """Return a state that has seen nothing."""

@@ -74,7 +74,6 @@ class GLMFPL(GLMPolicy):
     sigma0: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_glm(self.link, self.sigma0)
         check_number("a", self.a, above=0)
 

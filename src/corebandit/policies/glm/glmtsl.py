@@ -65,7 +65,6 @@ class GLMTSL(GLMPolicy):
     sigma0: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_glm(self.link, self.sigma0)
         check_number("scale", self.scale, above=0)
 

@@ -85,7 +85,6 @@ class GLMUCB(OptimisticGLM):
     any_reward: bool = False
 
     def __post_init__(self) -> None:
-        """Validate."""
         super().__post_init__()
         check_number("largest_reward", self.largest_reward, above=0)
         check_flag("any_reward", self.any_reward)

@@ -9,16 +9,12 @@ horizon n the probability stays epsilon, as in LinEpsilonGreedy.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.recipe import UNIT_INTERVAL
-from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.contracts.validate import check_number
+from corebandit.contracts.state import FloatArray
+from corebandit.parts.epsilon import Epsilon, check_epsilon, new_epsilon
 from corebandit.parts.glm import GLM, check_sigma0, new_glm
 from corebandit.parts.ridge import predict
-from corebandit.policies.glm.glm_policy import FittingPolicy
-from corebandit.policies.linear.lin_epsilon_greedy import exploration_chance
+from corebandit.policies.glm.glm_policy import LogisticPolicy
 from corebandit.randomness.stream import Stream
 
 
@@ -27,27 +23,22 @@ class LogEpsilonGreedyState(NamedTuple):
     """What logistic epsilon-greedy has learnt."""
 
     model: GLM
-    n_seen: IntArray  # (1,) rewards
-    epsilon: float
-    horizon: float  # 0: not known
+    exploration: Epsilon
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the linear predictor of each row, or, in a round of exploration, with zeros."""
-        if rng.random() < exploration_chance(self.epsilon, self.n_seen[0] + 1, self.horizon):
-            for arm in range(scores.size):
-                scores[arm] = 0.0
-        else:
+        if not self.exploration.levels(rng, scores):
             self.model.fit_rewards()
             predict(features, self.model.theta, scores)
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.model.learn(arm, x, reward, 1.0)
-        self.n_seen[0] += 1
+        self.exploration.count_reward()
 
 
 @dataclass(frozen=True)
-class LogEpsilonGreedy(FittingPolicy):
+class LogEpsilonGreedy(LogisticPolicy):
     """Choose any row with probability epsilon sqrt(horizon / round), otherwise the best logistic estimate.
 
     Parameters
@@ -65,20 +56,12 @@ class LogEpsilonGreedy(FittingPolicy):
     sigma0: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
-        check_number("epsilon", self.epsilon, at_least=0, at_most=1)
+        check_epsilon(self.epsilon)
         check_sigma0(self.sigma0)
 
     def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> LogEpsilonGreedyState:
         """Return a state that has seen nothing."""
         return LogEpsilonGreedyState(
             model=new_glm(n_arms, n_features, capacity, "logistic", self.sigma0),
-            n_seen=np.zeros(1, np.int64),
-            epsilon=float(self.epsilon),
-            horizon=float(horizon or 0),
+            exploration=new_epsilon(self.epsilon, horizon),
         )
-
-    @property
-    def reward_range(self) -> tuple[float, float]:
-        """Return 0 and 1."""
-        return UNIT_INTERVAL

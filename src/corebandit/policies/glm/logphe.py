@@ -18,13 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.recipe import UNIT_INTERVAL
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
 from corebandit.parts.glm import GLM, check_sigma0, new_glm
 from corebandit.parts.ridge import Span, new_span, predict
-from corebandit.policies.arms.phe import n_pseudo_rewards
-from corebandit.policies.glm.glm_policy import FittingPolicy
+from corebandit.policies.arms.phe import n_further_pseudo_rewards
+from corebandit.policies.glm.glm_policy import LogisticPolicy
 from corebandit.randomness.stream import Stream
 
 
@@ -50,16 +49,15 @@ class LogPHEState(NamedTuple):
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
-        before = n_pseudo_rewards(self.a, self.counts[arm])
+        n_pseudo = n_further_pseudo_rewards(self.a, self.counts[arm])
         self.counts[arm] += 1.0
-        n_pseudo = float(n_pseudo_rewards(self.a, self.counts[arm]) - before)
         group = self.model.learn(arm, x, reward, 1.0 + n_pseudo)
         self.n_pseudo[group] += n_pseudo
         self.span.add(x)
 
 
 @dataclass(frozen=True)
-class LogPHE(FittingPolicy):
+class LogPHE(LogisticPolicy):
     """Add pseudo-rewards to the history and choose by a logistic model of both; rewards in [0, 1].
 
     Parameters
@@ -77,7 +75,6 @@ class LogPHE(FittingPolicy):
     sigma0: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("a", self.a, above=0)
         check_sigma0(self.sigma0)
 
@@ -90,8 +87,3 @@ class LogPHE(FittingPolicy):
             counts=np.zeros(n_arms),
             a=float(self.a),
         )
-
-    @property
-    def reward_range(self) -> tuple[float, float]:
-        """Return 0 and 1."""
-        return UNIT_INTERVAL

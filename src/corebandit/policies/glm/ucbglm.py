@@ -67,7 +67,6 @@ class UCBGLM(OptimisticGLM):
     sigma: float = 0.5
 
     def __post_init__(self) -> None:
-        """Validate."""
         super().__post_init__()
         check_number("sigma", self.sigma, above=0)
 

@@ -43,7 +43,6 @@ class LinGreedy(FeaturePolicy):
     lam: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("lam", self.lam, above=0)
 
     def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> LinGreedyState:

@@ -75,7 +75,6 @@ class LinRandUCB(FeaturePolicy):
     coupled: bool = True
 
     def __post_init__(self) -> None:
-        """Validate."""
         self._whole_bounds()
         check_multiplier(self.n_points, self.spread, self.optimistic, self.coupled)
 

@@ -27,7 +27,7 @@ from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
-from corebandit.parts.exchange import Exchange, check_exchange, new_exchange
+from corebandit.parts.exchange import REWARDS, Exchange, check_exchange, new_exchange
 from corebandit.parts.ridge import Ridge, Span, new_ridge, new_span
 from corebandit.randomness.stream import Stream
 
@@ -63,7 +63,7 @@ class LinRewardExchangeState(NamedTuple):
         self.counts[arm] += 1.0
         self.ridge.add(x, reward, 1.0)
         self.span.add(x)
-        place = self.exchange.tally[0]
+        place = self.exchange.tally[REWARDS]
         for j in range(x.size):
             self.rows[place, j] = x[j]
         self.exchange.include(arm, reward)
@@ -103,7 +103,6 @@ class LinRewardExchange(FeaturePolicy):
     lam: float = 1e-3
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_exchange(self.probability, self.decay, self.kept)
         check_number("lam", self.lam, above=0)
 

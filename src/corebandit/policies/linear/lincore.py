@@ -26,9 +26,9 @@ from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
 from corebandit.parts.groups import Groups, new_groups
-from corebandit.parts.pool import Pool, check_form, new_pool
+from corebandit.parts.pool import SEEN, Pool, check_form, new_pool
 from corebandit.parts.ridge import Noise, Ridge, Span, new_noise, new_ridge, new_span
-from corebandit.parts.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
+from corebandit.parts.warm_up import WarmsUp, favour_least_chosen, is_warming_up, known_log, rounds_per_log
 from corebandit.randomness.stream import Stream
 
 
@@ -52,9 +52,8 @@ class LinCOReState(NamedTuple):
         if self.span.favours_new(features, self.counts, scores):
             return
         n_features = self.ridge.theta.size
-        if is_warming_up(self.pool.tally[0] + 1, n_features, self.warm_up, self.log_horizon):
-            for arm in range(scores.size):
-                scores[arm] = -self.counts[arm]
+        if is_warming_up(self.pool.tally[SEEN] + 1, n_features, self.warm_up, self.log_horizon):
+            favour_least_chosen(self.counts, scores)
             return
         self.perturb(rng, self.perturbed)
         self.ridge.respond(self.perturbed)
@@ -87,18 +86,15 @@ class LinCOReState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LinCORe(FeaturePolicy):
+class LinCORe(WarmsUp, FeaturePolicy):
     """Perturb each past reward with rewards drawn from everything seen, and fit a linear model; nothing to tune.
 
     Parameters
     ----------
     alpha
         Scale of the noise; 0 is greedy.
-    z
-        Share of the rewards' variance that the warm-up secures, in (0, 1). The warm-up lasts
-        `warm_up * ln(horizon) / (z - 1 - ln z) + 1` rounds, at least one for each feature.
-    warm_up
-        4 is the paper's, 2 the authors' code's.
+    z, warm_up
+        As in `CORe`; the warm-up lasts at least one round for each feature.
     lam
         Ridge of the regression.
     sampler
@@ -112,23 +108,14 @@ class LinCORe(FeaturePolicy):
     'LinCORe(alpha=0.4)'
     """
 
-    alpha: float = 0.6
-    z: float = 0.6
-    warm_up: float = 4.0
     lam: float = 1e-3
     sampler: str = "fast"
     pool: str = "mirrored"
 
     def __post_init__(self) -> None:
-        """Validate."""
-        check_number("alpha", self.alpha, at_least=0)
-        check_warm_up(self.z, self.warm_up)
+        super().__post_init__()
         check_number("lam", self.lam, above=0)
         check_form(self.sampler, self.pool)
-
-    def warm_up_rounds(self, n_features: int, horizon: int) -> int:
-        """Return how many rounds the warm-up lasts."""
-        return whole_warm_up(n_features, horizon, self.z, self.warm_up)
 
     def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> LinCOReState:
         """Return a state that has seen nothing."""

@@ -24,12 +24,12 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL, FeaturePolicy
+from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray
-from corebandit.contracts.validate import check_choice, check_flag, check_number
+from corebandit.contracts.validate import check_number
 from corebandit.parts.groups import Groups, new_groups
 from corebandit.parts.ridge import Noise, Ridge, Span, new_noise, new_ridge, new_span
-from corebandit.policies.arms.phe import PSEUDO_REWARDS, n_pseudo_rewards
+from corebandit.policies.arms.phe import check_pseudo_rewards, n_further_pseudo_rewards, range_for
 from corebandit.randomness.stream import Stream
 
 
@@ -68,9 +68,8 @@ class LinPHEState(NamedTuple):
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
-        before = n_pseudo_rewards(self.a, self.counts[arm])
+        n_pseudo = n_further_pseudo_rewards(self.a, self.counts[arm])
         self.counts[arm] += 1.0
-        n_pseudo = float(n_pseudo_rewards(self.a, self.counts[arm]) - before)
         self.ridge.add(x, reward + 0.5 * n_pseudo, 1.0 + n_pseudo)
         self.span.add(x)
         if n_pseudo > 0.0:
@@ -108,11 +107,7 @@ class LinPHE(FeaturePolicy):
     any_reward: bool = False
 
     def __post_init__(self) -> None:
-        """Validate."""
-        check_flag("any_reward", self.any_reward)
-        check_number("a", self.a, above=0)
-        check_choice("pseudo", self.pseudo, PSEUDO_REWARDS)
-        check_number("sigma", self.sigma, above=0)
+        check_pseudo_rewards(self.a, self.pseudo, self.sigma, self.any_reward)
         check_number("lam", self.lam, above=0)
 
     def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> LinPHEState:
@@ -133,4 +128,4 @@ class LinPHE(FeaturePolicy):
     @property
     def reward_range(self) -> tuple[float, float]:
         """Return the smallest and the largest reward the policy is made for."""
-        return REAL_LINE if self.any_reward or self.pseudo == "gaussian" else UNIT_INTERVAL
+        return range_for(self.pseudo, self.any_reward)

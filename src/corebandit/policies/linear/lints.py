@@ -62,7 +62,6 @@ class LinTS(FeaturePolicy):
     prior: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("sigma", self.sigma, above=0)
         check_number("prior", self.prior, above=0)
 

@@ -34,6 +34,7 @@ from corebandit.randomness.stream import Stream
 
 RADII = ("trace", "determinant")
 SCALINGS = ("textbook", "authors")
+REWARDS, LONGEST = 0, 1  # what `seen` holds where
 
 
 @allocating_nothing
@@ -69,7 +70,7 @@ class LinUCBState(NamedTuple):
 
     def radius(self, features: FloatArray) -> float:
         """Return beta, the radius of the ellipsoid that holds theta."""
-        current_round = self.seen[0] + 1.0
+        current_round = self.seen[REWARDS] + 1.0
         log_confidence = self.log_confidence if self.log_confidence >= 0.0 else math.log(current_round)
         if self.is_determinant:
             spread = self.ridge.log_det_ratio(self.lam) + 2.0 * log_confidence
@@ -84,13 +85,13 @@ class LinUCBState(NamedTuple):
         """Return the squared length of the longest row there is or was."""
         if self.squared_row_norm >= 0.0:
             return self.squared_row_norm
-        return longest_squared(features, self.seen[1])
+        return longest_squared(features, self.seen[LONGEST])
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.ridge.add(x, reward, 1.0)
-        self.seen[0] += 1.0
-        self.seen[1] = max(self.seen[1], squared_length(x))
+        self.seen[REWARDS] += 1.0
+        self.seen[LONGEST] = max(self.seen[LONGEST], squared_length(x))
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,6 @@ class LinUCB(FeaturePolicy):
     scaling: str = "textbook"
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("sigma", self.sigma, above=0)
         check_number("lam", self.lam, above=0)
         if self.delta is not None:

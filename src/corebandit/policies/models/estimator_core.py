@@ -31,9 +31,9 @@ from corebandit.compiled.bridge import EntryPoint
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.contracts.validate import check_count, check_flag, check_number
-from corebandit.parts.pool import Pool, new_pool
-from corebandit.parts.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
+from corebandit.contracts.validate import check_count, check_flag
+from corebandit.parts.pool import SEEN, Pool, new_pool
+from corebandit.parts.warm_up import check_noise, is_warming_up, known_log, rounds_per_log, whole_warm_up
 from corebandit.policies.models.estimators import (
     RidgeRegression,
     checked_estimator,
@@ -48,6 +48,7 @@ from corebandit.randomness.stream import Stream
 GEOMETRIC = "geometric"
 GROWTH = 10  # a geometric schedule fits again when a tenth is new: seven or eight fits each time the history doubles
 LARGEST_SEED = 2**31
+FITTED, FIT_SEED = 0, 1  # what `last_fit` holds where
 DEFAULT = RidgeRegression()
 
 
@@ -75,7 +76,7 @@ class EstimatorCOReState(NamedTuple):
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the estimator's predictions; if it fails, nothing has changed."""
-        n_observations = int(self.pool.tally[0])
+        n_observations = int(self.pool.tally[SEEN])
         if is_warming_up(n_observations + 1, scores.size, self.warm_up, self.log_horizon):
             scores[:] = -self.counts[: scores.size]
             return
@@ -106,19 +107,19 @@ class EstimatorCOReState(NamedTuple):
 
     def perturbed(self, n_observations: int, rng: Stream) -> FloatArray:
         """Return all rewards with fresh noise; the noise of what has been fed already stays."""
-        n_kept = int(self.last_fit[0]) if isinstance(self.model, IncrementalModel) else 0
+        n_kept = int(self.last_fit[FITTED]) if isinstance(self.model, IncrementalModel) else 0
         fresh = np.zeros(n_observations - n_kept)
         perturb.compiled(self.pool, n_kept, self.alpha, rng, fresh)
         return np.concatenate([self.targets[:n_kept], fresh])
 
     def next_seed(self, rng: Stream) -> int:
         """Return the seed of the next fit; an estimator that is fed on and on keeps its own."""
-        is_going_on = isinstance(self.model, IncrementalModel) and self.last_fit[0] > 0
-        return int(self.last_fit[1]) if is_going_on else int(rng.integers(LARGEST_SEED))
+        is_going_on = isinstance(self.model, IncrementalModel) and self.last_fit[FITTED] > 0
+        return int(self.last_fit[FIT_SEED]) if is_going_on else int(rng.integers(LARGEST_SEED))
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward; the estimator hears of it when it is fitted next."""
-        self.rows[self.pool.tally[0]] = x
+        self.rows[self.pool.tally[SEEN]] = x
         self.counts[arm] += 1.0
         self.pool.add(reward, rng)
 
@@ -136,7 +137,7 @@ class EstimatorCORe(FeaturePolicy):
     alpha
         Scale of the noise; 0 is greedy.
     z, warm_up
-        The warm-up lasts `warm_up * ln(horizon) / (z - 1 - ln z) + 1` rounds, at least one for each arm.
+        As in `CORe`; the warm-up lasts at least one round for each arm.
     refit
         Fit after so many rounds (decisions or rewards, whichever are more), or "geometric": when a tenth is new. In
         between the last fit predicts, with its noise frozen.
@@ -165,8 +166,7 @@ class EstimatorCORe(FeaturePolicy):
     def __post_init__(self) -> None:
         """Validate, and copy the estimator, so that nobody changes it."""
         object.__setattr__(self, "estimator", checked_estimator(self.estimator))
-        check_number("alpha", self.alpha, at_least=0)
-        check_warm_up(self.z, self.warm_up)
+        check_noise(self.alpha, self.z, self.warm_up)
         if isinstance(self.refit, str):
             if self.refit != GEOMETRIC:
                 raise BadInput(f"refit must be a whole number of at least 1 or {GEOMETRIC!r}, not {self.refit!r}")

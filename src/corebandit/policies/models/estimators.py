@@ -174,6 +174,8 @@ def _is_of_a_library(function: Any) -> bool:
 
 # What the class statement adds by itself and no number depends on.
 NOT_CONTENTS = {"__dict__", "__weakref__", "__module__", "__doc__", "__firstlineno__"}
+# Where descriptions find what has moved since 0.4: saved agents and stored results know it by that name.
+NAMES_OF_0_4: dict[type, str] = {RidgeRegression: "corebandit.estimators.RidgeRegression"}
 
 
 class _Reading:
@@ -239,7 +241,7 @@ class _Reading:
     def _class(self, cls: type) -> str:
         """Name a class; one that was made within a function, perhaps several times, with its contents."""
         self.definitions.add(cls)
-        path = f"{cls.__module__}.{cls.__qualname__}"
+        path = NAMES_OF_0_4.get(cls, f"{cls.__module__}.{cls.__qualname__}")
         if "<locals>" not in cls.__qualname__:
             return path
         members = {name: self.of(member) for name, member in vars(cls).items() if name not in NOT_CONTENTS}

@@ -15,10 +15,12 @@ from corebandit.compiled.bridge import kernel
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_choice, check_count, check_flag, check_number
-from corebandit.parts.moments import N_MOMENTS, include
+from corebandit.parts.moments import COUNT, M2, MEAN, N_MOMENTS, include
 from corebandit.policies.neural.network import DEVICES, OPTIMISERS, Network, n_weights, new_network, pytorch
 from corebandit.randomness.bits import Words, uniform
 from corebandit.randomness.stream import Stream
+
+OBSERVATIONS, STEPS, BEGUN = 0, 1, 2  # what `tally` holds where
 
 
 @kernel
@@ -72,7 +74,6 @@ class NeuralPolicy(FeaturePolicy):
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        """Validate."""
         for name in ("hidden", "steps", "batch_size", "train_every"):
             check_count(name, getattr(self, name))
         check_count("train_until", self.train_until, at_least=0)
@@ -102,9 +103,9 @@ class Learner(NamedTuple):
 
     def begin(self, rng: Stream) -> None:
         """Draw the first weights, once."""
-        if self.tally[2] == 1:
+        if self.tally[BEGUN] == 1:
             return
-        self.tally[2] = 1
+        self.tally[BEGUN] = 1
         n_inner, d = self.network.hidden * (self.rows.shape[1] + 1), self.rows.shape[1]
         for weights in self.weights:
             _draw_weights(rng.words, 1.0 / math.sqrt(d), weights[:n_inner])
@@ -112,15 +113,15 @@ class Learner(NamedTuple):
 
     def add(self, x: FloatArray, reward: float) -> int:
         """Keep an observation, and return its index."""
-        index = int(self.tally[0])
+        index = int(self.tally[OBSERVATIONS])
         self.rows[index], self.rewards[index] = x, reward
         include(reward, self.spread)
-        self.tally[0] = index + 1
+        self.tally[OBSERVATIONS] = index + 1
         return index
 
     def draw_past(self, rng: Stream) -> IntArray:
         """Return the indices `(steps, batch)` of past observations to train on, none if the round does not train."""
-        n, recipe = int(self.tally[0]), self.recipe
+        n, recipe = int(self.tally[OBSERVATIONS]), self.recipe
         is_due = n <= recipe.train_until or n % recipe.train_every == 0
         indices = np.empty((recipe.steps if is_due else 0, recipe.batch_size), np.int64)
         _draw_indices(rng.words, n, indices.reshape(-1))
@@ -129,24 +130,24 @@ class Learner(NamedTuple):
     def train(self, past: IntArray, noise: FloatArray | float = 0.0) -> None:
         """Train on past observations `(steps, batch)`, their rewards with noise `(steps, members, batch)` added."""
         recipe, rewards = self.recipe, self.rewards[past][:, None] + noise
-        self.tally[1] = self.network.train(
+        self.tally[STEPS] = self.network.train(
             self.weights,
             self.moments,
-            int(self.tally[1]),
+            int(self.tally[STEPS]),
             self.rows[past],
             self.scaled(rewards),
             optimiser=recipe.optimiser,
             lr=recipe.lr,
             weight_decay=recipe.weight_decay,
             tolerance=recipe.tolerance,
-            n_rows=int(self.tally[0]),
+            n_rows=int(self.tally[OBSERVATIONS]),
         )
 
     def scaled(self, rewards: FloatArray) -> FloatArray:
         """Return rewards as the networks learn them."""
         if not self.recipe.standardise:
             return rewards
-        n, mean, squares = self.spread[:3]
+        n, mean, squares = self.spread[COUNT], self.spread[MEAN], self.spread[M2]
         deviation = math.sqrt(squares / n) if squares > 0.0 else 1.0
         return np.asarray((rewards - mean) / deviation)
 

@@ -59,7 +59,7 @@ class NeuralCORe(NoisePolicy):
     alpha
         Scale of the noise; 0 is greedy.
     z, warm_up
-        How long the warm-up lasts, `warm_up * ln(horizon) / (z - 1 - ln z) + 1` rounds, as LinCORe's.
+        As in `CORe`; the warm-up lasts at least one round for each arm.
 
     The others are described in `NeuralPolicy`.
 

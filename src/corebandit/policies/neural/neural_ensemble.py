@@ -70,7 +70,6 @@ class NeuralEnsemble(NoisePolicy):
     members: int = 10
 
     def __post_init__(self) -> None:
-        """Validate."""
         super().__post_init__()
         check_count("members", self.members)
 

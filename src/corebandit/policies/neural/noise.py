@@ -7,9 +7,8 @@ import numpy as np
 
 from corebandit.compiled.bridge import kernel
 from corebandit.contracts.state import FloatArray
-from corebandit.contracts.validate import check_number
-from corebandit.parts.pool import Pool, new_pool
-from corebandit.parts.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
+from corebandit.parts.pool import SEEN, Pool, new_pool
+from corebandit.parts.warm_up import WarmsUp, is_warming_up, known_log, rounds_per_log, whole_warm_up
 from corebandit.policies.neural.learner import NeuralPolicy
 from corebandit.randomness.stream import Stream
 
@@ -31,7 +30,7 @@ class Noise(NamedTuple):
     def leads(self, scores: FloatArray) -> bool:
         """Let the arm chosen least so far win while the warm-up lasts; tell if it does."""
         n_arms = self.counts.size
-        if not is_warming_up(int(self.pool.tally[0]) + 1, n_arms, self.warm_up, self.log_horizon):
+        if not is_warming_up(int(self.pool.tally[SEEN]) + 1, n_arms, self.warm_up, self.log_horizon):
             return False
         scores[:] = -self.counts[: scores.size]
         return True
@@ -50,20 +49,14 @@ class Noise(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NoisePolicy(NeuralPolicy):
+class NoisePolicy(WarmsUp, NeuralPolicy):
     """The parameters of NeuralCORe and NeuralEnsemble."""
 
-    alpha: float = 0.6
-    z: float = 0.6
-    warm_up: float = 4.0
-
     def __post_init__(self) -> None:
-        """Validate."""
-        super().__post_init__()
-        check_number("alpha", self.alpha, at_least=0)
-        check_warm_up(self.z, self.warm_up)
+        NeuralPolicy.__post_init__(self)
+        WarmsUp.__post_init__(self)
 
-    def warm_up_rounds(self, n_features: int, horizon: int) -> int:
+    def warm_up_rounds(self, at_least: int, horizon: int) -> int:
         """Return how many rounds the warm-up lasts, if there are not more arms than that."""
         return whole_warm_up(1, horizon, self.z, self.warm_up)
 

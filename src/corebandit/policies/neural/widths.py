@@ -41,7 +41,6 @@ class WidthPolicy(NeuralPolicy):
     lam: float = 1e-3
 
     def __post_init__(self) -> None:
-        """Validate."""
         super().__post_init__()
         check_number("nu", self.nu, at_least=0)
         check_number("lam", self.lam, above=0)

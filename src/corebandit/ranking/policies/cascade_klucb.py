@@ -58,7 +58,6 @@ class CascadeKLUCB(RankingPolicy):
     c: float = 3.0
 
     def __post_init__(self) -> None:
-        """Validate."""
         check_number("c", self.c, at_least=0)
 
     def start(self, n_items: int, n_positions: int, horizon: int | None, capacity: int) -> CascadeKLUCBState:
