@@ -104,6 +104,11 @@ def policy_named(name: Any) -> type[AnyPolicy] | None:
     return found if isinstance(found, type) and issubclass(found, AnyPolicy) else None
 
 
+def is_listed(recipe: Recipe) -> bool:
+    """Tell whether another process can make a recipe from its description alone: its class is one of ours."""
+    return recipe.can_be_rebuilt and HOMES.get(type(recipe).__name__) == type(recipe).__module__
+
+
 def arm_policy_from(policy: Any) -> Policy:
     """Return a policy for arms, given itself, its name or its description: what adapters are made around."""
     description = {"name": policy} if isinstance(policy, str) else policy

@@ -3,12 +3,8 @@
 import errno
 import json
 import os
-import signal
 import stat
-import subprocess
-import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -25,20 +21,7 @@ from corebandit.contracts.atomic_files import (
     writing_whole,
 )
 from corebandit.contracts.errors import BadInput, CannotWrite, DamagedFile
-
-CONTENTS = [bytes([byte]) * 200_000 for byte in b"abc"]
-
-SAVERS = """
-import sys, threading
-from corebandit.contracts.atomic_files import remove_leftovers, write_whole
-def save(byte):
-    while True:
-        write_whole("file", byte * 200_000)
-for byte in (b"a", b"b", b"c"):
-    threading.Thread(target=save, args=(byte,), daemon=True).start()
-print("saving", flush=True)
-threading.Event().wait()
-"""
+from killed_savers import CONTENTS, kill_savers
 
 
 def test_content_is_replaced(tmp_path):
@@ -157,21 +140,6 @@ def test_savers_in_one_process_never_tear_a_file(tmp_path):
         thread.join()
     assert not failures
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-def kill_savers(folder: Path, kills: int) -> None:
-    """Kill a process in which three threads save to one path, again and again; the file must be whole each time."""
-    for kill in range(kills):
-        process = subprocess.Popen([sys.executable, "-c", SAVERS], cwd=folder, stdout=subprocess.PIPE, text=True)
-        assert process.stdout.readline() == "saving\n"
-        time.sleep(0.02 + 0.001 * (kill * 7 % 40))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-        if (folder / "file").exists():
-            assert (folder / "file").read_bytes() in CONTENTS
-        remove_leftovers(folder)
-        assert {path.name for path in folder.iterdir()} <= {"file"}
 
 
 def test_a_killed_process_leaves_no_torn_file(tmp_path):

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from corebandit.catalogue import is_listed
 from corebandit.compiled.bridge import machine_type
 from corebandit.experiments.experiment import Experiment
 from corebandit.games.kinds import game_of_no_rounds
@@ -51,7 +52,7 @@ def games_to_compile(experiments: Sequence[Experiment]) -> list[dict[str, Any]]:
     for experiment in experiments:
         instance = experiment.problem.draw(stream(0))
         for policy in experiment.policies.values():
-            if not policy.runs_compiled or not policy.can_be_rebuilt:
+            if not (policy.runs_compiled and is_listed(policy) and is_listed(experiment.problem)):
                 continue
             entry, arguments = game_of_no_rounds(instance, policy, experiment.horizon)
             kind = (entry, *map(machine_type, arguments))
