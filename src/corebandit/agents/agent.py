@@ -20,6 +20,7 @@ from corebandit.agents.codec import (
     write_content,
 )
 from corebandit.agents.desk import ArmDesk, FeatureDesk
+from corebandit.agents.migrations import in_todays_words
 from corebandit.agents.options import Named, Unnamed
 from corebandit.contracts.features import check_finite
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy
@@ -238,7 +239,7 @@ class Agent:
         content = read_content(path)
         if "items" in content:
             raise ValueError(f"{os.fspath(path)} holds an agent that ranks: read it with RankingAgent.load")
-        policy = policy_from_json(content["policy"], policy)
+        policy = policy_from_json(in_todays_words(content["policy"]), policy)
         try:
             return cls._restored(content, policy)
         except DAMAGED as error:
