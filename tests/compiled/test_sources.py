@@ -72,15 +72,7 @@ corebandit.catalogue.known_problems()
 print(*sorted({name.partition(".")[0] for name in sys.modules if "site-packages" in (getattr(sys.modules[name], "__file__", None) or "")}))
 """
     # numba imports SciPy by itself, for linear algebra.
-    assert set(run_python(script, tmp_path).split()) <= {
-        "numpy",
-        "numba",
-        "llvmlite",
-        "scipy",
-        "_distutils_hack",
-        "cloudpickle",
-        "_virtualenv",
-    }
+    assert set(run_python(script, tmp_path).split()) <= {"numpy", "numba", "llvmlite", "scipy", "_distutils_hack", "cloudpickle", "_virtualenv"}
 
 
 @pytest.fixture
@@ -142,9 +134,7 @@ print(fingerprint([mine.Mine]))
 """
 
 
-def own_fingerprint(
-    folder: Path, mine: str = OWN, helper: str = "def bonus():\n    return 1.0\n", change: str = ""
-) -> str:
+def own_fingerprint(folder: Path, mine: str = OWN, helper: str = "def bonus():\n    return 1.0\n", change: str = "") -> str:
     (folder / "mine.py").write_text(mine)
     (folder / "helper.py").write_text(helper)
     return run_python(OWN_FINGERPRINT.format(change=change), folder)
