@@ -189,7 +189,7 @@ def expected_of(user, clicks):
 @pytest.mark.parametrize("n", [10, 1000, 1060, 1200, 5000])
 @pytest.mark.parametrize("name", ["DCM", "SDBN"])
 def test_long_pages_are_read_to_the_end(name, n):
-    # After a skip everyone reads on, so the chance of no click at all is 0.5^n: below the range of floats from 1,075 on.
+    # After a skip everyone reads on, so the chance of no click at all is 0.5^n: no float from 1,075 on.
     user = CLICK_MODELS[name].user_class(np.full(n, 0.5), np.full(n, 0.25))
     nothing, once = np.zeros(n, np.int64), np.zeros(n, np.int64)
     once[n // 2] = 1

@@ -124,7 +124,7 @@ def simulate(
         from corebandit.clicks.click_log import counted
         from corebandit.clicks.readers.writing import write_simulated_log
         from corebandit.clicks.stored_models import read_models
-        from corebandit.contracts.validate import check_count
+        from corebandit.contracts.validate import check_count, shortened
 
         check_count("--sessions", sessions)
         check_count("--seed", seed, at_least=0)
@@ -138,7 +138,9 @@ def simulate(
         chosen = {}
         for query, of_query in stored.items():
             if name not in of_query:
-                raise ValueError(f"{models} has no click model {name!r} of query {query}, only {', '.join(of_query)}")
+                raise ValueError(
+                    f"{models} has no click model {shortened(name)} of query {query}, only {', '.join(of_query)}"
+                )
             chosen[query] = of_query[name]
         write_simulated_log(out, chosen, sessions, seed=seed)
         typer.echo(f"{counted(sessions, 'session')} of {counted(len(chosen), 'query', 'queries')}: {out}")

@@ -20,7 +20,7 @@ from corebandit.clicks.models import CLICK_MODELS, ClickModel
 from corebandit.clicks.models.model import chosen
 from corebandit.clicks.quality import Quality, evaluate
 from corebandit.contracts.state import IntArray
-from corebandit.contracts.validate import check_choice, unknown
+from corebandit.contracts.validate import check_choice, shortened, unknown
 
 Progress = Callable[[str, int, Step], None]
 
@@ -64,7 +64,7 @@ class FittedModel:
         rows = self._rows_of(wanted)
         if unknown == "error" and (rows < 0).any():
             document = documents[int(np.argmin(rows))]
-            shown = f"the fitted log never showed document {document!r} for query {query!r}"
+            shown = f"the fitted log never showed document {shortened(document)} for query {shortened(query)}"
             raise ValueError(f'{shown}; unknown="prior" gives it the prior')
         return self.model.of_documents(self.user, rows)
 
@@ -170,7 +170,7 @@ def fit(
 def _check_log(log: Any) -> None:
     """Raise a ValueError unless `log` is a log, not the path of one."""
     if not isinstance(log, ClickLog):
-        raise ValueError(f"log must be a ClickLog, such as read_log(path) returns, not {log!r}")
+        raise ValueError(f"log must be a ClickLog, such as read_log(path) returns, not {shortened(log)}")
 
 
 def check_countable(names: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ import polars as pl
 from corebandit.clicks.click_log import ClickLog
 from corebandit.clicks.models import ClickModel
 from corebandit.clicks.simulation import simulate
-from corebandit.contracts.validate import check_count
+from corebandit.contracts.validate import check_count, shortened
 from corebandit.randomness.stream import stream
 
 SUFFIXES = (".parquet", ".csv", ".csv.gz")
@@ -60,7 +60,7 @@ def _check_names(what: str, names: pl.Series) -> None:
     is_bad = (text.str.strip_chars() != text) | (text == "") | text.str.contains(r"[\r\n\x00]")
     if is_bad.fill_null(True).any():
         name = text.filter(is_bad.fill_null(True))[0]
-        raise ValueError(f"a {what} must have a name without line breaks, NUL and outer spaces, not {name!r}")
+        raise ValueError(f"a {what} must have a name without line breaks, NUL and outer spaces, not {shortened(name)}")
 
 
 def _tables_of(log: ClickLog) -> Iterator[pl.DataFrame]:

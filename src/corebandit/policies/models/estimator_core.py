@@ -30,7 +30,7 @@ import numpy as np
 from corebandit.compiled.bridge import EntryPoint
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.contracts.validate import check_count, check_flag, check_number
+from corebandit.contracts.validate import check_count, check_flag, check_number, shortened
 from corebandit.parts.pool import Pool, new_pool
 from corebandit.parts.warm_up import check_warm_up, is_warming_up, known_log, rounds_per_log, whole_warm_up
 from corebandit.policies.models.estimators import (
@@ -168,7 +168,9 @@ class EstimatorCORe(FeaturePolicy):
         check_warm_up(self.z, self.warm_up)
         if isinstance(self.refit, str):
             if self.refit != GEOMETRIC:
-                raise ValueError(f"refit must be a whole number of at least 1 or {GEOMETRIC!r}, not {self.refit!r}")
+                raise ValueError(
+                    f"refit must be a whole number of at least 1 or {GEOMETRIC!r}, not {shortened(self.refit)}"
+                )
         else:
             check_count("refit", self.refit)
         check_flag("aggregate", self.aggregate)

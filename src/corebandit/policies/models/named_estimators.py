@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from corebandit.contracts.own_files import imported
-from corebandit.contracts.validate import how_to_install
+from corebandit.contracts.validate import how_to_install, shortened
 
 
 def estimator_from(path: str) -> Any:
@@ -19,7 +19,8 @@ def estimator_from(path: str) -> Any:
     match = re.fullmatch(r"\s*([^:()'\"]+?)\s*:\s*([A-Za-z_]\w*)\s*(\(.*\))?\s*", path, re.DOTALL)
     if match is None:
         raise ValueError(
-            f"estimator must be written as 'sklearn.linear_model:Ridge(alpha=2.0)' or 'mine.py:Mine()', not {path!r}"
+            "estimator must be written as 'sklearn.linear_model:Ridge(alpha=2.0)' or 'mine.py:Mine()', not "
+            f"{shortened(path)}"
         )
     source, name, arguments = match.groups()
     positional, named = _literals(path, arguments or "()")
@@ -28,15 +29,19 @@ def estimator_from(path: str) -> Any:
     has_methods = hasattr(found, "fit") and hasattr(found, "predict")
     if not (has_methods and isinstance(found, type)) and not (is_own and (has_methods or callable(found))):
         wanted = "nothing" if is_own else "no class"
-        raise ValueError(f"estimator {path!r} cannot be made: {source} has {wanted} {name!r} with fit and predict")
+        raise ValueError(
+            f"estimator {shortened(path)} cannot be made: {source} has {wanted} {shortened(name)} with fit and predict"
+        )
     if has_methods and not isinstance(found, type):
         if arguments:
-            raise ValueError(f"estimator {path!r} cannot be made: {name} is one already, and takes no parameters")
+            raise ValueError(
+                f"estimator {shortened(path)} cannot be made: {name} is one already, and takes no parameters"
+            )
         return found
     try:
         return found(*positional, **named)
     except Exception as error:
-        raise ValueError(f"estimator {path!r} cannot be made: {error}") from error
+        raise ValueError(f"estimator {shortened(path)} cannot be made: {error}") from error
 
 
 def _source(path: str, source: str) -> Any:
@@ -53,8 +58,8 @@ def _source(path: str, source: str) -> Any:
         else:
             file = f"{source.replace('.', '/')}.py"
             own = f"; a file of yours is written as '{file}:...'" if Path(file).is_file() else ""
-            hint = f"the module {source!r} cannot be imported: {error}{own}"
-        raise ValueError(f"estimator {path!r} cannot be made: {hint}") from error
+            hint = f"the module {shortened(source)} cannot be imported: {error}{own}"
+        raise ValueError(f"estimator {shortened(path)} cannot be made: {hint}") from error
 
 
 def _literals(path: str, text: str) -> tuple[list[Any], dict[str, Any]]:
@@ -67,6 +72,6 @@ def _literals(path: str, text: str) -> tuple[list[Any], dict[str, Any]]:
         return positional, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
     except (SyntaxError, ValueError):
         raise ValueError(
-            f"estimator takes numbers, strings and lists of them as parameters, not {path!r}; with others, make it "
-            "in a file of yours"
+            f"estimator takes numbers, strings and lists of them as parameters, not {shortened(path)}; with others, "
+            "make it in a file of yours"
         ) from None
