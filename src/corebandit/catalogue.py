@@ -163,12 +163,14 @@ def split_specs(text: str) -> list[str]:
 def _recipe(what: str, spec: str | Mapping[str, Any], known: Mapping[str, type[Any]], kind: type[R]) -> R:
     if isinstance(spec, Mapping):
         if "name" not in spec:
-            raise BadInput(f"a {what} needs a name, such as name = {next(iter(known))!r}, but has {dict(spec)!r}")
+            raise BadInput(
+                f"a {what} needs a name, such as name = {next(iter(known))!r}, but has {shortened(dict(spec))}"
+            )
         parameters = {key: _value(what, value) for key, value in spec.items() if key != "name"}
         return cast(R, _built(_class(what, str(spec["name"]), known, kind), (), parameters))
     match = re.fullmatch(r"\s*(?:([^()'\"]+\.py):)?\s*([A-Za-z_]\w*)\s*(\(.*\))?\s*", spec, re.DOTALL)
     if match is None:
-        raise BadInput(f"a {what} is written as a name with parameters, such as CORe(alpha=0.4), not {spec!r}")
+        raise BadInput(f"a {what} is written as a name with parameters, such as CORe(alpha=0.4), not {shortened(spec)}")
     file, name, arguments = match.groups()
     cls = _class(what, f"{file}:{name}" if file else name, known, kind)
     positional, named = _arguments(what, spec, arguments or "()")
@@ -181,7 +183,7 @@ def _class(what: str, name: str, known: Mapping[str, type[Any]], kind: type[Reci
         cls = getattr(imported(what, Path(file)), bare, None)
         if not (isinstance(cls, type) and issubclass(cls, kind)):
             bases = "Policy, FeaturePolicy or RankingPolicy" if kind is AnyPolicy else kind.__name__
-            raise BadInput(f"{file} has no {what} {bare!r}: it must be a class that derives from {bases}")
+            raise BadInput(f"{file} has no {what} {shortened(bare)}: it must be a class that derives from {bases}")
         return cls
     exact = {known_name.lower(): known_name for known_name in known}
     if bare.lower() not in exact:
@@ -192,16 +194,19 @@ def _class(what: str, name: str, known: Mapping[str, type[Any]], kind: type[Reci
 def _arguments(what: str, spec: str, text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
     try:
         call = ast.parse(f"recipe{text}", mode="eval").body
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the latter where it is nested too deep
         call = None
     if (
         not isinstance(call, ast.Call)
         or not isinstance(call.func, ast.Name)
         or len({keyword.arg for keyword in call.keywords} - {None}) < len(call.keywords)
     ):
-        raise BadInput(f"a {what} is written as a name with parameters, such as CORe(alpha=0.4), not {spec!r}")
-    positional = tuple(_parsed(what, spec, node) for node in call.args)
-    return positional, {str(keyword.arg): _parsed(what, spec, keyword.value) for keyword in call.keywords}
+        raise BadInput(f"a {what} is written as a name with parameters, such as CORe(alpha=0.4), not {shortened(spec)}")
+    try:
+        positional = tuple(_parsed(what, spec, node) for node in call.args)
+        return positional, {str(keyword.arg): _parsed(what, spec, keyword.value) for keyword in call.keywords}
+    except (RecursionError, MemoryError):
+        raise BadInput(f"the {what} {shortened(spec)} is nested too deep") from None
 
 
 def _inner(what: str) -> tuple[str, Mapping[str, type[Any]]]:
@@ -226,7 +231,7 @@ def _parsed(what: str, spec: str, node: ast.expr) -> Any:
     except ValueError:
         if isinstance(node, ast.Name):  # a string without quotes, as a shell leaves it: sampler=exact
             return {"true": True, "false": False}.get(node.id, node.id)
-        raise BadInput(f"cannot read the parameter {ast.unparse(node)!r} in {spec!r}") from None
+        raise BadInput(f"cannot read the parameter {shortened(ast.unparse(node))} in {shortened(spec)}") from None
 
 
 def _value(what: str, value: Any) -> Any:

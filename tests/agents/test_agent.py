@@ -1,6 +1,7 @@
 import json
 import math
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import corebandit as cb
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import arrays_of
 from resealed import reseal
 
@@ -350,3 +352,33 @@ def test_a_policy_that_is_none_or_another_than_was_saved_is_refused_in_a_sentenc
         cb.Agent.load(path, "CORe")
     with pytest.raises(ValueError, match=r"must be the one that was saved, but alpha was 0\.4, is 0\.5$"):
         cb.Agent.load(path, cb.CORe(alpha=0.5))
+
+
+def test_the_first_of_many_that_come_twice_is_named_at_once():
+    arms = [*range(30_000), "x", *range(30_000), "x"]
+    started = time.process_time()
+    with pytest.raises(BadInput, match="but 0 is there twice"):
+        cb.Agent(cb.UCB1(), arms)
+    with pytest.raises(BadInput, match="but 'x' is there twice"):
+        cb.Agent(cb.UCB1(), ["y", "x", *range(30_000), "x"])
+    assert time.process_time() - started < 1.0
+
+
+def test_a_huge_name_is_not_quoted_in_full():
+    for call in (
+        lambda: cb.Agent(cb.UCB1(), "x" * 1_000_000),
+        lambda: cb.Agent(cb.UCB1(), ["x" * 1_000_000] * 2),
+        lambda: make_agent().observe("x" * 1_000_000, 1.0),
+        lambda: cb.Agent(cb.UCB1(), ["x" * 1_000_000, "y"]).observe("z", 1.0),
+        lambda: make_agent().observe("red", "x" * 1_000_000),
+        lambda: make_agent().retire_arm("x" * 1_000_000),
+        lambda: make_agent().add_arm(["x" * 1_000_000]),
+        lambda: make_agent().tell("x" * 1_000_000, 1.0),
+        lambda: cb.Agent("x" * 1_000_000, ["a"]),
+        lambda: cb.CORe(alpha="x" * 1_000_000),
+        lambda: cb.SSMC(window="x" * 1_000_000),
+        lambda: cb.Agent(cb.UCB1(), ["a"], seed="x" * 1_000_000),
+    ):
+        with pytest.raises(ValueError, match=r"\.\.\.") as caught:
+            call()
+        assert len(str(caught.value)) < 1000

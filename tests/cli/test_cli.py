@@ -220,3 +220,16 @@ def test_a_bug_looks_like_a_bug(monkeypatch):
     result = CliRunner().invoke(app, ["compare", "--problem", "bernoulli", "--policies", "CORe"])
     assert result.exit_code == 1
     assert isinstance(result.exception, ValueError)
+
+
+def test_a_horizon_that_no_memory_is_enough_for_is_refused(tmp_path):
+    arguments = ["--problem", "bernoulli", "--policies", "CORe", "--horizon", 10**12, "--out", tmp_path / "out"]
+    assert "8 TB" in corebandit("compare", *arguments, code=2).stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_experiment_never_leaves_its_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text('name = ".."\nproblems = ["bernoulli"]\npolicies = ["UCB1"]\n')
+    assert "plain name" in corebandit("run", "mine.toml", code=2).stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.toml"]

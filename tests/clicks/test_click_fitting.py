@@ -178,6 +178,49 @@ def test_expected_counts_are_those_of_enumerating_all_that_may_have_happened(nam
     assert total == pytest.approx(1)
 
 
+def expected_of(user, clicks):
+    """Return log-likelihood, numerators and denominators of one session, without the prior."""
+    numerators, denominators = (type(user)(*(np.zeros(values.shape) for values in user)) for _ in range(2))
+    pairs, scratch = np.arange(clicks.size), np.zeros(clicks.size + 1)
+    total = expect_sessions.compiled(user, pairs[np.newaxis], clicks[np.newaxis], numerators, denominators, scratch)
+    return total, numerators, denominators
+
+
+@pytest.mark.parametrize("n", [10, 1000, 1060, 1200, 5000])
+@pytest.mark.parametrize("name", ["DCM", "SDBN"])
+def test_long_pages_are_read_to_the_end(name, n):
+    # After a skip everyone reads on, so the chance of no click at all is 0.5^n: no float from 1,075 on.
+    user = CLICK_MODELS[name].user_class(np.full(n, 0.5), np.full(n, 0.25))
+    nothing, once = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    once[n // 2] = 1
+    total, numerators, denominators = expected_of(user, nothing)
+    assert total == pytest.approx(n * np.log(0.5), rel=1e-12)
+    np.testing.assert_allclose(denominators.attraction, 1.0, rtol=1e-12)
+    np.testing.assert_array_equal(numerators.attraction, 0.0)
+    # Whoever clicked in the middle left then, or went on and saw the rest in vain.
+    total, numerators, denominators = expected_of(user, once)
+    in_vain = 0.75 * 0.5 ** (n - n // 2 - 1)
+    assert total == pytest.approx((n // 2 + 1) * np.log(0.5) + np.log(0.25 + in_vain), rel=1e-12)
+    np.testing.assert_allclose(denominators.attraction[: n // 2 + 1], 1.0, rtol=1e-12)
+    np.testing.assert_allclose(
+        denominators.attraction[n // 2 + 1 :], in_vain / (0.25 + in_vain), rtol=1e-9, atol=1e-100
+    )
+    assert numerators[1].sum() == pytest.approx(0.25 / (0.25 + in_vain))
+
+
+@pytest.mark.parametrize("n", [1000, 1200, 5000])
+@pytest.mark.parametrize("name", ["DCM", "SDBN", "DBN", "CCM"])
+def test_long_pages_can_be_fitted(name, n):
+    clicks = np.zeros((4, n), np.int64)
+    clicks[1, 0] = clicks[2, n // 3] = clicks[3, -1] = 1
+    log = ClickLog.from_arrays(["q"] * 4, [[f"{page} {rank}" for rank in range(n)] for page in range(4)], clicks)
+    fitted = fit(name, log, iterations=20)[name]
+    penalised = [step.penalised for step in fitted.history]
+    assert np.isfinite(penalised).all()
+    assert np.diff(penalised).min() >= -1e-9 * abs(penalised[0])
+    assert all(np.isfinite(values).all() for values in fitted.user)
+
+
 @pytest.mark.parametrize("name", BY_EM)
 @pytest.mark.parametrize("seed", range(3))
 def test_likelihood_times_prior_never_decreases(name, seed):

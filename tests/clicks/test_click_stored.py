@@ -2,12 +2,15 @@
 
 import gzip
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from click_models_made_up import NAMES, made_up
+from corebandit.clicks import stored_models
 from corebandit.clicks.stored_models import read_documents, read_models, write_models
+from corebandit.contracts.errors import BadInput
 from real_data import MODELS, needs_real_data
 
 
@@ -89,3 +92,32 @@ def test_the_published_models_are_read():
     assert all(set(of_query) == set(NAMES) - {"SDBN"} for of_query in models.values())
     values = [of_query["CM"].value(of_query["CM"].optimal(5)) for of_query in models.values()]
     assert np.mean(values) == pytest.approx(0.666, abs=0.001)
+
+
+@pytest.mark.parametrize("file", ["models.json", "models.json.gz"])
+def test_what_is_nested_too_deep_is_named(file, tmp_path):
+    text = b'{"q": {"CM": ' + b"[" * 200_000
+    (tmp_path / file).write_bytes(gzip.compress(text) if file.endswith("gz") else text)
+    with pytest.raises(BadInput, match="is nested too deep"):
+        read_models(tmp_path / file)
+
+
+@pytest.mark.parametrize("file", ["models.json", "models.json.gz"])
+def test_a_file_that_unpacks_to_more_than_a_limit_is_not_unpacked(file, tmp_path, monkeypatch):
+    text = b" " * 30_000_000
+    (tmp_path / file).write_bytes(gzip.compress(text) if file.endswith("gz") else text)
+    monkeypatch.setattr(stored_models, "LARGEST", 1_000_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadInput, match="more than 1,000,000 bytes"):
+            read_models(tmp_path / file)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_huge_parameters_are_not_quoted_in_full(tmp_path):
+    (tmp_path / "models.json").write_text(json.dumps({"q": {"CM": "x" * 1_000_000}}))
+    with pytest.raises(BadInput) as caught:
+        read_models(tmp_path / "models.json")
+    assert len(str(caught.value)) < 600

@@ -1,6 +1,8 @@
+import contextlib
 import csv
 import gzip
 import sys
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -14,6 +16,7 @@ from corebandit.clicks.readers import pages, separated, tables, texts
 from corebandit.clicks.readers.read_log import read_log
 from corebandit.clicks.readers.summary import most_shown_pages, summarise
 from corebandit.clicks.readers.writing import write_log, write_simulated_log
+from corebandit.contracts.errors import BadInput
 from real_data import LOGS, needs_real_data
 
 # Three pages of two sessions whose lines alternate, and everything that can be wrong with a line.
@@ -601,3 +604,73 @@ def test_the_sample_of_yandex_is_read_whole(name, n_sessions, n_pairs, ignored):
     assert (log.n_sessions, log.n_pairs, log.n_queries, log.n_positions) == (n_sessions, n_pairs, 20, 10)
     assert log.bad_lines == (0, ())
     assert log.ignored_clicks == ignored
+
+
+# Files that would take all memory, or are torn ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["csv", "yandex"])
+@pytest.mark.parametrize("start", ["", "session,query,rank,document,click\n1,", "1\t0\tQ\tq\t0\t"])
+def test_one_enormous_line_is_never_in_memory(format, start, tmp_path):
+    path = tmp_path / "log.gz"
+    path.write_bytes(gzip.compress(start.encode() + b"a" * 100_000_000, compresslevel=1))
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadInput, match="a line of more than 10,000,000 bytes"):
+            read_log(path, format)
+        assert tracemalloc.get_traced_memory()[1] < 60_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_records_without_line_breaks_are_no_long_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("corebandit.clicks.readers.read_log.LONGEST_LINE", 200)
+    text = "".join(f"q{query}\ta,b,c : b;" for query in range(1000))
+    assert read_log(saved(tmp_path, text)).n_sessions == 1000
+
+
+def test_lines_so_long_that_few_fit_into_memory_mean_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr("corebandit.clicks.readers.separated.CHARACTERS", 50)
+    monkeypatch.setattr("corebandit.clicks.readers.separated.FEW", 2)
+    assert contents(read_log(saved(tmp_path, CSV))) == PAGES
+
+
+def test_open_pages_so_long_that_few_fit_into_memory_are_closed_early(tmp_path, monkeypatch):
+    monkeypatch.setattr("corebandit.clicks.readers.texts.OPEN_DOCUMENTS", 6)
+    text = "".join(f"{session}\t0\tQ\tq\t0\ta\tb\tc\n{session}\t1\tC\tb\n" for session in range(9))
+    log = read_log(saved(tmp_path, text))
+    assert contents(log) == [("q", ("a", "b", "c"), (0, 1, 0))] * 9
+
+
+def test_a_torn_parquet_file_is_answered_with_a_sentence(tmp_path):
+    path, rng = tmp_path / "log.parquet", np.random.default_rng(0)
+    pl.DataFrame(
+        {
+            "session": np.repeat(np.arange(500), 4),
+            "query": [f"q{row // 40}" for row in range(2000)],
+            "rank": np.tile([1, 2, 3, 4], 500),
+            "document": [f"d{row % 8}" for row in range(2000)],
+            "click": np.tile([0, 1, 0, 0], 500),
+        }
+    ).write_parquet(path)
+    whole = path.read_bytes()
+    torn = [whole[:length] for length in range(4, len(whole), len(whole) // 20)]
+    for _ in range(200):
+        changed = bytearray(whole)
+        for place in rng.integers(4, len(whole), size=3):
+            changed[place] = rng.integers(256)
+        torn.append(bytes(changed))
+    for content in torn:
+        path.write_bytes(content)
+        with contextlib.suppress(BadInput):  # or it is read
+            read_log(path)
+
+
+def test_polars_giving_up_is_answered_with_a_sentence(tmp_path, monkeypatch):
+    def give_up(path, collector):
+        raise pl.exceptions.PanicException("called unwrap on an Err")
+
+    monkeypatch.setattr("corebandit.clicks.readers.read_log.read_parquet", give_up)
+    (tmp_path / "log.parquet").write_bytes(b"PAR1")
+    with pytest.raises(BadInput, match="it is damaged"):
+        read_log(tmp_path / "log.parquet")

@@ -51,7 +51,7 @@ def test_a_number_within_its_bounds_is_returned_as_a_float(value: Any) -> None:
         (True, {"at_least": 0}, "alpha must be a number of at least 0, not True"),
         ([1.0], {}, "alpha must be a number, not [1.0]"),
         (1j, {}, "alpha must be a number, not 1j"),
-        (10**400, {}, f"alpha must be a number, not {10**400}"),
+        (10**400, {}, f"alpha must be a number, not {10**99}..."),
     ],
 )
 def test_a_wrong_number_is_refused_in_a_sentence(value: Any, bounds: dict[str, float], sentence: str) -> None:
@@ -146,3 +146,13 @@ def test_of_many_names_only_some_are_listed() -> None:
     sentence = str(unknown("query", "zzz", [f"q{number:03}" for number in range(60)]))
     assert sentence.startswith("unknown query 'zzz': there is q000, q001, ")
     assert sentence.endswith("q029 and 30 more")
+
+
+def test_what_cannot_be_written_out_is_named_by_its_type() -> None:
+    nested: list[Any] = []
+    for _ in range(100_000):
+        nested = [nested]
+    assert shortened(10**5000) == "a value of type int"
+    assert shortened(nested) == "a value of type list"
+    with pytest.raises(ValueError, match="not a value of type int"):
+        check_number("alpha", 10**5000)

@@ -1,6 +1,7 @@
 import pytest
 
 import corebandit as cb
+from corebandit.contracts.errors import BadInput
 from corebandit.experiments.experiment_file import read_experiments
 
 GOOD = """
@@ -62,3 +63,51 @@ def test_a_mistake_in_the_file_is_answered_with_a_sentence(tmp_path, text, sente
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"cannot read .*none.toml: No such file"):
         read_experiments(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    "name", [".", "..", "...", " ", "../up", "/etc", "a/b", "a\\\\b", "a\\nb", "a\\u0000b", "n" * 300]
+)
+def test_results_never_go_to_another_folder_than_one_of_their_own(tmp_path, name):
+    path = write(tmp_path, GOOD.replace("horizon", f'name = "{name}"\nhorizon', 1))
+    with pytest.raises(BadInput, match="name must be a plain name"):
+        read_experiments(path)
+
+
+def test_a_file_without_a_name_is_refused_where_its_own_is_none(tmp_path):
+    path = tmp_path / "...toml"  # the stem of which is ..
+    path.write_text(GOOD)
+    with pytest.raises(BadInput, match="name must be a plain name"):
+        read_experiments(path)
+
+
+@pytest.mark.parametrize("name", ["mine", "CORe: small, 2nd", "zażółć", ".hidden", "a..b"])
+def test_plain_names_are_taken(tmp_path, name):
+    path = tmp_path / "mine.toml"
+    path.write_text(GOOD.replace("horizon", f'name = "{name}"\nhorizon', 1), encoding="utf-8")
+    assert read_experiments(path)[0].name == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "[" * 100_000,
+        "problems = " + "[" * 5000 + "]" * 5000,
+        "policies = [" + "{name = " * 5000,
+        GOOD.replace('"CORe"', '"CORe(alpha=' + "[" * 150 + "]" * 150 + ')"'),
+        GOOD.replace('"CORe"', '"CORe(alpha=' + "-" * 20_000 + '1)"'),
+        GOOD.replace('"CORe"', '"CORe(' + "(" * 20_000 + '"'),
+        GOOD.replace("500", "9" * 5000),
+    ],
+    ids=range(7),
+)
+def test_what_is_nested_too_deep_or_too_long_is_answered_with_a_short_sentence(tmp_path, text):
+    with pytest.raises(BadInput) as caught:
+        read_experiments(write(tmp_path, text))
+    assert len(str(caught.value)) < 600
+
+
+def test_a_huge_value_is_not_quoted_in_full(tmp_path):
+    with pytest.raises(BadInput) as caught:
+        read_experiments(write(tmp_path, GOOD.replace("500", '"' + "x" * 1_000_000 + '"')))
+    assert len(str(caught.value)) < 600

@@ -1,4 +1,4 @@
-"""The paged lists of observations."""
+"""The lists of observations."""
 
 from typing import Any
 
@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corebandit.contracts.state import carry_over
-from corebandit.parts.history import PAGE, History, new_history
+from corebandit.contracts.recipe import Policy
+from corebandit.contracts.state import arrays_of, carry_over
+from corebandit.parts.history import PLACES, History, new_history
+from corebandit.policies import NPTS, SSMC, Giro, RewardExchange, WeightedBootstrap
 
 
 @numba.njit
@@ -28,7 +30,7 @@ def lists_by_hand(n_arms: int, arms: Any, values: Any) -> list[list[float]]:
     return lists
 
 
-@pytest.mark.parametrize("n_values", [0, 1, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE, 10 * PAGE + 7])
+@pytest.mark.parametrize("n_values", [0, 1, 2, 3, 63, 64, 65, 128, 647])
 @pytest.mark.parametrize("n_arms", [1, 3, 500])
 def test_every_arm_keeps_its_values_in_order(n_arms: int, n_values: int) -> None:
     rng = np.random.default_rng([n_arms, n_values])
@@ -50,23 +52,38 @@ def test_python_and_compiled_code_append_alike() -> None:
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("capacity", [0, 1, PAGE, PAGE + 1, 5 * PAGE - 1, 1000])
+@pytest.mark.parametrize("capacity", [0, 1, 64, 65, 319, 1000])
 @pytest.mark.parametrize("n_arms", [1, 2, 65])
 def test_there_is_room_for_the_capacity_however_it_falls_on_the_arms(n_arms: int, capacity: int) -> None:
     all_on_one = np.zeros(capacity, np.int64)
     in_turn = np.arange(capacity) % n_arms
-    # What wastes most: one value on every arm (each opens a page), the rest on the last.
+    # What wastes most: lists that have just moved, whose last values are one more than a power of 2.
+    just_moved = np.minimum(np.arange(capacity) // 65, n_arms - 1)
     one_each = np.minimum(np.arange(capacity), n_arms - 1)
-    for arms in (all_on_one, in_turn, one_each):
+    for arms in (all_on_one, in_turn, just_moved, one_each):
         history = new_history(n_arms, capacity)
         append_all(history, arms, np.arange(float(capacity)))
-        assert history.n_used[0] <= history.pages.shape[0]
+        assert history.n_used[0] <= history.values.size
         assert lists_of(history) == lists_by_hand(n_arms, arms, np.arange(float(capacity)).tolist())
 
 
-def test_memory_follows_the_observations_not_arms_times_rounds() -> None:
-    history = new_history(100, 100_000)
-    assert history.pages.size < 100_000 + 100 * PAGE + PAGE
+@pytest.mark.parametrize("policy", [SSMC(), Giro(), NPTS(), RewardExchange(), WeightedBootstrap()], ids=str)
+def test_memory_follows_the_observations_not_arms_times_rounds(policy: Policy) -> None:
+    n_arms, capacity = 100_000, 131_072
+    n_bytes = sum(array.nbytes for array in arrays_of(policy.start(n_arms, None, capacity)))
+    assert n_bytes < 8 * (2 + PLACES) * capacity + 400 * n_arms
+
+
+def test_an_arm_with_one_observation_takes_one_place() -> None:
+    history = new_history(1000, 1000)
+    append_all(history, np.arange(1000), np.ones(1000))
+    assert history.n_used[0] == 1000
+
+
+def test_blocks_left_behind_hold_nothing() -> None:
+    history = new_history(2, 100)
+    append_all(history, np.arange(100) % 2, np.ones(100))
+    assert history.values.sum() == 100
 
 
 @pytest.mark.parametrize("n_before", [0, 1, 64, 200])

@@ -75,7 +75,7 @@ class Agent:
         self, policy: AnyPolicy, arms: Iterable[Hashable] | None = None, *, seed: int = 0, horizon: int | None = None
     ) -> None:
         if not isinstance(policy, Policy | FeaturePolicy):
-            raise BadInput(f"policy must be a recipe such as CORe() or LinCORe(), not {policy!r}")
+            raise BadInput(f"policy must be a recipe such as CORe() or LinCORe(), not {shortened(policy)}")
         self.policy = policy
         self.horizon = None if horizon is None else check_count("horizon", horizon, at_least=2)
         self.seed = check_count("seed", seed, at_least=0)
@@ -160,12 +160,14 @@ class Agent:
             or not isinstance(decision_id, Integral)
             or not 0 <= decision_id < self._next_id
         ):
-            raise UnknownDecision(f"decision must be one that ask() returned, or its id, not {decision!r}")
+            raise UnknownDecision(f"decision must be one that ask() returned, or its id, not {shortened(decision)}")
         if int(decision_id) not in self._pending:
             raise AlreadyTold(f"decision {decision_id} was told or forgotten already; a reward is learned only once")
         arm = self._options.name(self._pending[int(decision_id)][0])
         if isinstance(decision, Decision) and decision.arm != arm:
-            raise UnknownDecision(f"decision must be one of this agent's, which chose {arm!r}, not {decision!r}")
+            raise UnknownDecision(
+                f"decision must be one of this agent's, which chose {shortened(arm)}, not {shortened(decision)}"
+            )
         return int(decision_id)
 
     def _checked(self, reward: float) -> float:
@@ -185,7 +187,7 @@ class Agent:
     def add_arm(self, arm: Hashable) -> None:
         """Put a new arm on offer, or a retired one back with what was learnt about it."""
         if not isinstance(arm, Hashable):
-            raise BadInput(f"arm must be hashable, such as a string, a number or a tuple, not {arm!r}")
+            raise BadInput(f"arm must be hashable, such as a string, a number or a tuple, not {shortened(arm)}")
         with self._lock:
             arms = self._named("added")
             if not arms.knows(arm):
@@ -194,7 +196,7 @@ class Agent:
             elif (index := arms.index_of(arm)) in arms.retired:
                 arms.retire(arms.retired - {index})
             else:
-                raise BadInput(f"arm {arm!r} is on offer already")
+                raise BadInput(f"arm {shortened(arm)} is on offer already")
 
     def retire_arm(self, arm: Hashable) -> None:
         """Take an arm off offer; rewards of decisions already made can still be told."""
@@ -202,7 +204,7 @@ class Agent:
             arms = self._named("retired")
             index = arms.index_of(arm)
             if index in arms.retired:
-                raise BadInput(f"arm {arm!r} is retired already")
+                raise BadInput(f"arm {shortened(arm)} is retired already")
             arms.retire(arms.retired | {index})
 
     def _named(self, what: str) -> Named:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from corebandit.agents.codec import array_to_json, fill_from_json
+from corebandit.agents.migrations import in_todays_layout
 from corebandit.agents.options import MOST_ROWS, Named, Unnamed
 from corebandit.compiled.bridge import EntryPoint, machine_type
 from corebandit.contracts.errors import BadFeatures, BadInput
@@ -128,7 +129,7 @@ class Desk:
             raise BadInput("its numbers contradict each other")
         fill_from_json(self.rng.words, content["rng"])
         state = None if self.state is None else self.fresh_state(self.n_arms, capacity)
-        for array, saved in zip(arrays_of(state or ()), content["state"], strict=True):
+        for array, saved in zip(arrays_of(state or ()), in_todays_layout(state or (), content["state"]), strict=True):
             fill_from_json(array, saved)
         self.set_state(state, self.n_arms, capacity)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from corebandit.contracts.errors import BadFeatures, BadInput, UnknownArm
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.contracts.validate import check_count
+from corebandit.contracts.validate import check_count, shortened
 
 MOST_ROWS = 100_000  # a policy may keep something for each
 
@@ -21,11 +21,11 @@ class Named:
     def __init__(self, arms: Iterable[Hashable], noun: str = "arm") -> None:
         self.noun = noun  # what errors call an option
         if isinstance(arms, str):
-            raise BadInput(f"{noun}s must be a list of options, not the string {arms!r}")
+            raise BadInput(f"{noun}s must be a list of options, not the string {shortened(arms)}")
         try:
             self.names = list(arms)
         except TypeError as error:
-            raise BadInput(f"{noun}s must be a list of options, not {arms!r}") from error
+            raise BadInput(f"{noun}s must be a list of options, not {shortened(arms)}") from error
         try:
             self._index = {arm: index for index, arm in enumerate(self.names)}
         except TypeError as error:
@@ -33,8 +33,8 @@ class Named:
         if not self.names:
             raise BadInput(f"{noun}s must hold at least one option, not none")
         if len(self._index) < len(self.names):
-            twice = next(arm for arm in self.names if self.names.count(arm) > 1)
-            raise BadInput(f"{noun}s must all be different, but {twice!r} is there twice")
+            twice = next(arm for index, arm in enumerate(self.names) if self._index[arm] > index)
+            raise BadInput(f"{noun}s must all be different, but {shortened(twice)} is there twice")
         self.retire([])
 
     def retire(self, indices: Iterable[int]) -> None:
@@ -63,8 +63,8 @@ class Named:
         try:
             return self._index[arm]
         except (KeyError, TypeError):
-            known = ", ".join(repr(known) for known in self.names[:10]) + (", ..." if len(self.names) > 10 else "")
-            raise UnknownArm(f"{self.noun} must be one of {known}, not {arm!r}") from None
+            known = ", ".join(map(shortened, self.names[:10])) + (", ..." if len(self.names) > 10 else "")
+            raise UnknownArm(f"{self.noun} must be one of {known}, not {shortened(arm)}") from None
 
     def knows(self, arm: Hashable) -> bool:
         """Tell whether there is, or was, an arm of this name."""
@@ -79,7 +79,7 @@ class Named:
         offered = np.array([self.index_of(arm) for arm in arms], dtype=np.int64)
         for index in offered:
             if int(index) in self.retired:
-                raise UnknownArm(f"arms must be on offer, but {self.names[index]!r} is retired")
+                raise UnknownArm(f"arms must be on offer, but {shortened(self.names[index])} is retired")
         if offered.size == 0:
             raise BadInput("arms must name at least one arm, not none")
         return offered
@@ -95,8 +95,9 @@ class Named:
         if arms is None and offered.size == len(self.names):
             return rows, offered
         if arms is not None and np.unique(offered).size < offered.size:
-            twice = next(index for index in offered if (offered == index).sum() > 1)
-            raise BadInput(f"arms must all be different, but {self.names[twice]!r} is there twice")
+            times = np.bincount(offered)
+            twice = next(index for index in offered if times[index] > 1)
+            raise BadInput(f"arms must all be different, but {shortened(self.names[twice])} is there twice")
         # An arm that is not on offer takes the features of one that is, so nothing is scored that was not offered.
         source = np.zeros(len(self.names), dtype=np.int64)
         source[offered] = np.arange(offered.size)
@@ -117,7 +118,7 @@ class Unnamed:
     def index_of(self, arm: Any) -> int:
         """Return the index itself, or say what is wrong with it."""
         if check_count("arm", arm, at_least=0) >= MOST_ROWS:
-            raise UnknownArm(f"arm must be the index of a row, below {MOST_ROWS:,}, not {arm!r}")
+            raise UnknownArm(f"arm must be the index of a row, below {MOST_ROWS:,}, not {shortened(arm)}")
         return int(arm)
 
     def placed(self, rows: FloatArray, arms: Iterable[Hashable] | None) -> tuple[FloatArray, IntArray]:

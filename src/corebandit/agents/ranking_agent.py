@@ -65,7 +65,7 @@ class RankingAgent:
     ) -> None:
         if not isinstance(policy, RankingPolicy):
             hint = f"; say Ranked({policy.label})" if isinstance(policy, Policy) else ""
-            raise BadInput(f"policy must be a ranking policy such as Ranked(CORe()), not {policy!r}{hint}")
+            raise BadInput(f"policy must be a ranking policy such as Ranked(CORe()), not {shortened(policy)}{hint}")
         self.policy = policy
         self.horizon = None if horizon is None else check_count("horizon", horizon, at_least=2)
         self.seed = check_count("seed", seed, at_least=0)
@@ -125,7 +125,9 @@ class RankingAgent:
         with self._lock:
             shown = np.array([self._options.index_of(item) for item in _listed("items", items)], dtype=np.int64)
             if shown.size != self.n_positions or np.unique(shown).size < shown.size:
-                raise BadInput(f"items must be {self.n_positions} different ones, not {list(self._names(shown))!r}")
+                raise BadInput(
+                    f"items must be {self.n_positions} different ones, not {shortened(list(self._names(shown)))}"
+                )
             self._desk.learn(shown, self._clicks(shown, clicks))
 
     def forget(self, ranking: Ranking | int) -> None:
@@ -159,12 +161,14 @@ class RankingAgent:
         """Return the id of a ranking that waits for its clicks, or say why there is none."""
         ranking_id = ranking.id if isinstance(ranking, Ranking) else ranking
         if isinstance(ranking_id, bool) or not isinstance(ranking_id, Integral) or not 0 <= ranking_id < self._next_id:
-            raise UnknownDecision(f"ranking must be one that ask() returned, or its id, not {ranking!r}")
+            raise UnknownDecision(f"ranking must be one that ask() returned, or its id, not {shortened(ranking)}")
         if int(ranking_id) not in self._pending:
             raise AlreadyTold(f"ranking {ranking_id} was told or forgotten already; clicks are learned only once")
         items = self._names(self._pending[int(ranking_id)])
         if isinstance(ranking, Ranking) and ranking.items != items:
-            raise UnknownDecision(f"ranking must be one of this agent's, which showed {list(items)!r}, not {ranking!r}")
+            raise UnknownDecision(
+                f"ranking must be one of this agent's, which showed {shortened(list(items))}, not {shortened(ranking)}"
+            )
         return int(ranking_id)
 
     # Items that come and go ---------------------------------------------------------------------------------------
@@ -172,7 +176,7 @@ class RankingAgent:
     def add_item(self, item: Hashable) -> None:
         """Put a new item on offer, or a retired one back with what was learnt about it."""
         if not isinstance(item, Hashable):
-            raise BadInput(f"item must be hashable, such as a string, a number or a tuple, not {item!r}")
+            raise BadInput(f"item must be hashable, such as a string, a number or a tuple, not {shortened(item)}")
         with self._lock:
             self._check_items_may_change("added")
             items = self._options
@@ -182,7 +186,7 @@ class RankingAgent:
             elif (index := items.index_of(item)) in items.retired:
                 items.retire(items.retired - {index})
             else:
-                raise BadInput(f"item {item!r} is on offer already")
+                raise BadInput(f"item {shortened(item)} is on offer already")
 
     def retire_item(self, item: Hashable) -> None:
         """Take an item off offer, unless too few would be left; clicks on rankings already made can still be told."""
@@ -190,11 +194,11 @@ class RankingAgent:
             self._check_items_may_change("retired")
             index = self._options.index_of(item)
             if index in self._options.retired:
-                raise BadInput(f"item {item!r} is retired already")
+                raise BadInput(f"item {shortened(item)} is retired already")
             if len(self._options.on_offer) == self.n_positions:
                 raise BadInput(
-                    f"item {item!r} cannot be retired: {self.n_positions} items are on offer, and as many positions to "
-                    "fill; add another with add_item first"
+                    f"item {shortened(item)} cannot be retired: {self.n_positions} items are on offer, and as many "
+                    "positions to fill; add another with add_item first"
                 )
             self._options.retire(self._options.retired | {index})
 
@@ -276,8 +280,8 @@ def _are_flags(clicks: Sequence[Any]) -> bool:
 
 def _listed(name: str, items: Any) -> list[Hashable]:
     if isinstance(items, str):
-        raise BadInput(f"{name} must be a list of items, not the string {items!r}")
+        raise BadInput(f"{name} must be a list of items, not the string {shortened(items)}")
     try:
         return list(items)
     except TypeError as error:
-        raise BadInput(f"{name} must be a list of items, not {items!r}") from error
+        raise BadInput(f"{name} must be a list of items, not {shortened(items)}") from error

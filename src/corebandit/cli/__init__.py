@@ -8,6 +8,7 @@ import typer
 
 from corebandit.cli import commands
 from corebandit.cli.click_commands import clicks
+from corebandit.cli.terminal import speak_plainly
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -69,4 +70,5 @@ def _catalogue(what: Catalogue) -> Iterator[tuple[str, str, str]]:
 
 def main() -> None:
     """Run the command line."""
+    speak_plainly()
     app()

@@ -11,7 +11,7 @@ import typer
 from corebandit.cli.flags import given
 from corebandit.cli.running import errors_as_sentences
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.validate import check_count, counted
+from corebandit.contracts.validate import counted
 
 if TYPE_CHECKING:  # imported where used, so that help answers at once
     from corebandit.clicks.fitting import Fitted, Progress
@@ -124,6 +124,7 @@ def simulate(
     with errors_as_sentences(NOTHING_WRITTEN):
         from corebandit.clicks.readers.writing import write_simulated_log
         from corebandit.clicks.stored_models import read_models
+        from corebandit.contracts.validate import check_count, shortened
 
         check_count("--sessions", sessions)
         check_count("--seed", seed, at_least=0)
@@ -137,7 +138,9 @@ def simulate(
         chosen = {}
         for query, of_query in stored.items():
             if name not in of_query:
-                raise BadInput(f"{models} has no click model {name!r} of query {query}, only {', '.join(of_query)}")
+                raise BadInput(
+                    f"{models} has no click model {shortened(name)} of query {query}, only {', '.join(of_query)}"
+                )
             chosen[query] = of_query[name]
         write_simulated_log(out, chosen, sessions, seed=seed)
         typer.echo(f"{counted(sessions, 'session')} of {counted(len(chosen), 'query')}: {out}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from corebandit.cli.flags import Sampler
+from corebandit.cli.terminal import as_text, check_spelled
 from corebandit.contracts.errors import BadInput
 
 if TYPE_CHECKING:  # imported where used, so that help answers at once
@@ -66,6 +67,7 @@ def run_and_publish(
     from corebandit.experiments.run import run
     from corebandit.reproduction.publish import publish
 
+    check_spelled(folder)
     started = time.monotonic()
     chunks = folder / "chunks"
     searched = run(search, jobs=jobs, folder=chunks, fresh=fresh, progress=True) if search else None
@@ -75,7 +77,7 @@ def run_and_publish(
     if searched is not None:
         result = result.joined_with(searched)
     claims, drawings = judge(result), draw(result)
-    command = shlex.join(["corebandit", *sys.argv[1:]])
+    command = shlex.join(["corebandit", *map(as_text, sys.argv[1:])])
     seconds = time.monotonic() - started
     page = publish(
         result,

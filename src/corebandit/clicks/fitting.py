@@ -21,7 +21,7 @@ from corebandit.clicks.models.model import chosen
 from corebandit.clicks.quality import Quality, evaluate
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import IntArray
-from corebandit.contracts.validate import check_choice, unknown
+from corebandit.contracts.validate import check_choice, shortened, unknown
 
 Progress = Callable[[str, int, Step], None]
 
@@ -65,7 +65,7 @@ class FittedModel:
         rows = self._rows_of(wanted)
         if unknown == "error" and (rows < 0).any():
             document = documents[int(np.argmin(rows))]
-            shown = f"the fitted log never showed document {document!r} for query {query!r}"
+            shown = f"the fitted log never showed document {shortened(document)} for query {shortened(query)}"
             raise BadInput(f'{shown}; unknown="prior" gives it the prior')
         return self.model.of_documents(self.user, rows)
 
@@ -171,7 +171,7 @@ def fit(
 def _check_log(log: Any) -> None:
     """Raise BadInput unless `log` is a log, not the path of one."""
     if not isinstance(log, ClickLog):
-        raise BadInput(f"log must be a ClickLog, such as read_log(path) returns, not {log!r}")
+        raise BadInput(f"log must be a ClickLog, such as read_log(path) returns, not {shortened(log)}")
 
 
 def check_countable(names: Iterable[str]) -> None:

@@ -14,12 +14,13 @@ from typing import Any
 
 from corebandit.clicks.models import CLICK_MODELS, ClickModel
 from corebandit.contracts.atomic_files import write_whole
-from corebandit.contracts.errors import BadInput
+from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.recipe import is_added_later
-from corebandit.contracts.validate import unknown
+from corebandit.contracts.validate import LONGEST_VALUE, shortened, unknown
 
 DOCUMENTS = "documents"
 GZIP = b"\x1f\x8b"  # how a compressed file starts
+LARGEST = 500_000_000  # bytes of a file, unpacked: all seven models of 100,000 queries with 10 documents take a third
 
 
 def write_models(
@@ -63,16 +64,28 @@ def _plain(path: Path) -> dict[str, dict[str, Any]]:
     if not path.is_file():
         fault = "is a folder" if path.is_dir() else "does not exist"
         raise BadInput(f"{path} must be a JSON file of click models, and {fault}")
-    content = path.read_bytes()
     try:
-        plain = json.loads(gzip.decompress(content) if content.startswith(GZIP) else content)
+        plain = json.loads(_content(path))
     except UnicodeDecodeError:
-        raise BadInput(f"{path} must be a JSON file of click models, and is no text") from None
+        raise DamagedFile(f"{path} must be a JSON file of click models, and is no text") from None
+    except RecursionError:
+        raise DamagedFile(f"{path} must be a JSON file of click models, and is nested too deep") from None
     except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise BadInput(f"{path} must be a JSON file of click models: {error}") from None
+        raise DamagedFile(f"{path} must be a JSON file of click models: {error}") from None
     if not isinstance(plain, dict) or not all(isinstance(of_query, dict) for of_query in plain.values()):
         raise BadInput(f'{path} must hold click models as {{query: {{"CM": {{"attraction": [...]}}, ...}}}}')
     return plain
+
+
+def _content(path: Path) -> bytes:
+    """Return the bytes of a file, unpacked; a small file may unpack to more than there is memory."""
+    with path.open("rb") as file:
+        is_compressed = file.read(len(GZIP)) == GZIP
+        file.seek(0)
+        content = (gzip.GzipFile(fileobj=file) if is_compressed else file).read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise BadInput(f"it holds more than {LARGEST:,} bytes{' unpacked' if is_compressed else ''}")
+    return content
 
 
 def _model(where: str, name: str, parameters: Any) -> ClickModel:
@@ -82,8 +95,8 @@ def _model(where: str, name: str, parameters: Any) -> ClickModel:
         wanted = {field.name for field in fields(CLICK_MODELS[name]) if not is_added_later(field)}
         known = {field.name for field in fields(CLICK_MODELS[name])}
         if not isinstance(parameters, dict) or not wanted <= set(parameters) <= known:
-            given = ", ".join(sorted(parameters)) if isinstance(parameters, dict) else repr(parameters)
-            raise BadInput(f"{name} needs {', '.join(sorted(wanted))}, not {given}")
+            given = ", ".join(sorted(parameters)) if isinstance(parameters, dict) else shortened(parameters)
+            raise BadInput(f"{name} needs {', '.join(sorted(wanted))}, not {given[:LONGEST_VALUE]}")
         return CLICK_MODELS[name](**parameters)
     except ValueError as error:
         raise BadInput(f"{where}: {error}") from None

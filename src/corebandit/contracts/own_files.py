@@ -7,23 +7,28 @@ from typing import Any
 
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import digest
+from corebandit.contracts.validate import shortened
+
+LONGEST_PATH = 300  # characters that an error shows: it is to be found by them
 
 
 def imported(what: str, path: Path) -> Any:
     """Import a user's file, once, under a name that hides nobody else's; `what` is to be found there."""
     name = f"file_{path.stem}_{digest(str(path.resolve()))}"
     if not path.is_file():
-        raise BadInput(f"there is no file {str(path)!r} to read the {what} from")
+        raise BadInput(f"there is no file {shortened(str(path), LONGEST_PATH)} to read the {what} from")
     if name in sys.modules:
         return sys.modules[name]
     module_spec = importlib.util.spec_from_file_location(name, path)
     if module_spec is None or module_spec.loader is None:
-        raise BadInput(f"{str(path)!r} is not a Python file")
+        raise BadInput(f"{shortened(str(path), LONGEST_PATH)} is not a Python file")
     module = importlib.util.module_from_spec(module_spec)
     sys.modules[name] = module
     try:
         module_spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise BadInput(f"{str(path)!r} cannot be imported: {type(error).__name__}: {error}") from error
+        raise BadInput(
+            f"{shortened(str(path), LONGEST_PATH)} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
     return module

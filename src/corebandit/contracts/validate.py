@@ -31,7 +31,7 @@ def check_number(
         and (below is None or value < below)
         and (at_most is None or value <= at_most)
     ):
-        raise BadInput(f"{name} must be a number {wanted}".rstrip() + f", not {value!r}")
+        raise BadInput(f"{name} must be a number {wanted}".rstrip() + f", not {shortened(value)}")
     return float(value)
 
 
@@ -46,14 +46,14 @@ def is_finite(value: Any) -> bool:
 def check_count(name: str, value: Any, *, at_least: int = 1) -> int:
     """Return `value` as an int of at least `at_least`, or raise BadInput that names it."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
-        raise BadInput(f"{name} must be a whole number of at least {at_least}, not {value!r}")
+        raise BadInput(f"{name} must be a whole number of at least {at_least}, not {shortened(value)}")
     return int(value)
 
 
 def check_flag(name: str, value: Any) -> None:
     """Raise BadInput unless `value` is True or False."""
     if not isinstance(value, bool):
-        raise BadInput(f"{name} must be True or False, not {value!r}")
+        raise BadInput(f"{name} must be True or False, not {shortened(value)}")
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
@@ -61,7 +61,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     choices = tuple(choices)
     if value not in choices:
         listed = " or ".join(repr(choice) for choice in choices)
-        raise BadInput(f"{name} must be {listed}, not {value!r}")
+        raise BadInput(f"{name} must be {listed}, not {shortened(value)}")
 
 
 def shortened(value: Any, longest: int = LONGEST_VALUE) -> str:
@@ -72,7 +72,10 @@ def shortened(value: Any, longest: int = LONGEST_VALUE) -> str:
     """
     if isinstance(value, str) and len(value) > longest:
         return repr(f"{value[:longest]}...")
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # an integer of thousands of digits, a list in itself, a class whose repr is broken
+        text = f"a value of type {type(value).__name__}"
     return text if len(text) <= longest else f"{text[:longest]}..."
 
 
@@ -106,7 +109,7 @@ def unknown(what: str, value: str, known: Iterable[str]) -> BadInput:
     near = difflib.get_close_matches(value.lower(), lowered, n=1)
     more = f" and {len(known) - MOST_NAMES:,} more" if len(known) > MOST_NAMES else ""
     hint = f"did you mean {lowered[near[0]]!r}?" if near else f"there is {', '.join(known[:MOST_NAMES])}{more}"
-    return BadInput(f"unknown {what} {value!r}: {hint}")
+    return BadInput(f"unknown {what} {shortened(value)}: {hint}")
 
 
 def how_to_install(packages: str) -> str:

@@ -19,12 +19,14 @@ from corebandit.contracts.recipe import (
 )
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_choice, check_count, range_in_words, shortened
+from corebandit.experiments.memory_need import check_memory
 from corebandit.parts.warm_up import warn_if_endless
 from corebandit.problems.given import Given
 from corebandit.randomness.stream import stream
 
 REGRETS = ("expected", "realised")
 N_CHECKPOINTS = 100
+LONGEST = 10**15  # rounds: up to here floats count them one by one
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,8 @@ class Experiment:
         problem = problem if isinstance(problem, Problem) else Given(problem)
         labelled = _labelled(policies)
         check_count("horizon", horizon, at_least=2)
+        if horizon > LONGEST:
+            raise BadInput(f"horizon must be a whole number of at most {LONGEST:,}, not {shortened(horizon)}")
         check_count("runs", runs)
         check_count("seed", seed, at_least=0)
         check_choice("regret", regret, REGRETS)
@@ -113,6 +117,7 @@ class Experiment:
             check_features_fit(policy, problem, instance)
             check_rewards_fit(policy, problem)
             policy.start_on(instance, horizon, 2)  # a policy that cannot start under these settings says so now
+            check_memory(policy, instance, horizon)
             _warn_of_endless_warm_up(policy, instance, horizon)
         for current_round in also_at:
             if check_count("also_at", current_round) > horizon:

@@ -16,10 +16,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from corebandit.catalogue import policy_from, problem_from
-from corebandit.contracts.errors import BadInput
+from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.recipe import AnyPolicy
-from corebandit.contracts.validate import unknown
+from corebandit.contracts.validate import shortened, unknown
 from corebandit.experiments.experiment import Experiment
+
+LONGEST_NAME = 200  # bytes: file systems take 255
 
 
 class ExperimentFile(BaseModel):
@@ -43,26 +45,39 @@ def read_experiments(path: str | os.PathLike[str], **changes: int | None) -> lis
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} is not a TOML file: {error}") from error
+    except ValueError as error:  # no TOML, no text, or a number of thousands of digits
+        raise DamagedFile(f"{path} is not a TOML file: {error}") from error
+    except RecursionError:
+        raise DamagedFile(f"{path} is nested too deep for an experiment") from None
     try:
         file = ExperimentFile.model_validate(content)
     except ValidationError as error:
         raise BadInput(f"{path}: {_first(error)}") from error
     if not file.problems:
         raise BadInput(f'{path}: problems must name at least one problem, such as "bernoulli"')
-    if file.name is not None and Path(file.name).name != file.name:
-        raise BadInput(f"{path}: name must be a plain name, as results go to a folder of that name, not {file.name!r}")
+    name = file.name or path.stem
+    if not _is_plain(name):
+        raise BadInput(
+            f"{path}: name must be a plain name, as results go to a folder of that name, not {shortened(name)}"
+        )
     given = {key: value for key, value in changes.items() if value is not None}
     size: dict[str, Any] = {"horizon": file.horizon, "runs": file.runs, "seed": file.seed, **given}
     try:
         policies = _labelled(file.policies)
         return [
-            Experiment(problem_from(problem), policies, regret=file.regret, name=file.name or path.stem, **size)
+            Experiment(problem_from(problem), policies, regret=file.regret, name=name, **size)
             for problem in file.problems
         ]
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error
+    except RecursionError:
+        raise DamagedFile(f"{path} is nested too deep for an experiment") from None
+
+
+def _is_plain(name: str) -> bool:
+    """Tell whether a name is that of a folder inside another: no path, not the folder itself, nor the one above."""
+    is_short = 0 < len(name.encode(errors="replace")) <= LONGEST_NAME
+    return is_short and name.isprintable() and not set(name) & set("/\\") and name.strip(". ") != ""
 
 
 def _first(error: ValidationError) -> str:
@@ -73,7 +88,7 @@ def _first(error: ValidationError) -> str:
         return str(unknown("key", key, ExperimentFile.model_fields))
     if mistake["type"] == "missing":
         return f"{key} is missing, for instance {key} = " + ('["bernoulli"]' if key == "problems" else '["CORe"]')
-    return f"{key} is {mistake['input']!r}, but {mistake['msg'][0].lower()}{mistake['msg'][1:]}"
+    return f"{key} is {shortened(mistake['input'])}, but {mistake['msg'][0].lower()}{mistake['msg'][1:]}"
 
 
 def _labelled(specs: list[str | dict[str, Any]]) -> dict[str, AnyPolicy]:
@@ -84,6 +99,6 @@ def _labelled(specs: list[str | dict[str, Any]]) -> dict[str, AnyPolicy]:
         policy = policy_from(plain)
         label = str(label or policy.label)
         if label in policies:
-            raise BadInput(f"policies has two entries labelled {label!r}: give one of them another label")
+            raise BadInput(f"policies has two entries labelled {shortened(label)}: give one of them another label")
         policies[label] = policy
     return policies

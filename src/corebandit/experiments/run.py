@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.validate import check_count
+from corebandit.contracts.validate import check_count, shortened
 from corebandit.experiments.chunk_store import ChunkStore
 from corebandit.experiments.chunks import Chunk, Runs, chunks_of, play_chunk
 from corebandit.experiments.engines.compile_ahead import compiling_ahead
@@ -86,7 +86,7 @@ def _check_distinct(experiments: Sequence[Experiment]) -> None:
             identity = (experiment.name, experiment.problem.label, label)
             if identity in seen:
                 raise BadInput(
-                    f"two experiments called {experiment.name!r} have {label} on the problem "
+                    f"two experiments called {shortened(experiment.name)} have {label} on the problem "
                     f"{experiment.problem.label}: give them different names"
                 )
             seen.add(identity)

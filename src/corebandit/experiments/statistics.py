@@ -8,7 +8,7 @@ import numpy as np
 
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray
-from corebandit.contracts.validate import check_count, check_number
+from corebandit.contracts.validate import check_count, check_number, shortened
 
 N_RESAMPLES = 4000
 LEVEL = 0.95
@@ -80,7 +80,7 @@ def frequency_interval(failures: int, runs: int) -> Interval:
 
     check_count("runs", runs)
     if check_count("failures", failures, at_least=0) > runs:
-        raise BadInput(f"failures must be a whole number of at most {runs}, the runs, not {failures!r}")
+        raise BadInput(f"failures must be a whole number of at most {runs}, the runs, not {shortened(failures)}")
     tail = (1.0 - LEVEL) / 2.0
     low = beta.ppf(tail, failures, runs - failures + 1) if failures > 0 else 0.0
     high = beta.ppf(1.0 - tail, failures + 1, runs - failures) if failures < runs else 1.0
@@ -98,18 +98,22 @@ def growth_exponent(sizes: Sequence[float], regret: Sequence[FloatArray], *, pai
     """
     logs = np.log([check_number("sizes", size, above=0) for size in sizes])
     if len(set(logs.tolist())) < 2:
-        raise BadInput(f"sizes must hold at least two different numbers, not {list(sizes)!r}")
+        raise BadInput(f"sizes must hold at least two different numbers, not {shortened(list(sizes))}")
     if len(regret) != logs.size:
         raise BadInput(f"regret must hold one array for each of the {logs.size} sizes, not {len(regret)}")
     means = np.empty(logs.size)
     resampled = np.empty((N_RESAMPLES, logs.size))
     for column, values in enumerate(np.asarray(sample, np.float64) for sample in regret):
         if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
-            raise BadInput(f"regret must be finite numbers (runs,) at every size, but is not at {sizes[column]!r}")
+            raise BadInput(
+                f"regret must be finite numbers (runs,) at every size, but is not at {shortened(sizes[column])}"
+            )
         means[column] = values.mean()
         resampled[:, column] = resampled_means(values, seed=0 if paired else column)
         if min(means[column], resampled[:, column].min()) <= 0.0:
-            raise BadInput(f"regret must be so far above 0 that resampled means are, but is not at {sizes[column]!r}")
+            raise BadInput(
+                f"regret must be so far above 0 that resampled means are, but is not at {shortened(sizes[column])}"
+            )
     weights = (logs - logs.mean()) / np.sum((logs - logs.mean()) ** 2)
     tail = (1.0 - LEVEL) / 2.0
     low, high = np.quantile(np.log(resampled) @ weights, [tail, 1.0 - tail])

@@ -10,7 +10,7 @@ import numpy as np
 
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy, Problem
-from corebandit.contracts.validate import check_number, unknown
+from corebandit.contracts.validate import check_number, shortened, unknown
 from corebandit.experiments.experiment import Experiment, Point
 
 MOST_PARAMETERS = 2
@@ -42,7 +42,7 @@ def sweep(
     ['CORe(alpha=0.4)', 'CORe']
     """
     if not isinstance(policy, AnyPolicy):
-        raise BadInput(f"policy must be a recipe such as CORe(), not {policy!r}")
+        raise BadInput(f"policy must be a recipe such as CORe(), not {shortened(policy)}")
     if not 1 <= len(parameters) <= MOST_PARAMETERS:
         raise BadInput(f"parameters must name one or two parameters, not {len(parameters)}")
     known = {field.name: field.type for field in fields(policy)}
@@ -50,13 +50,13 @@ def sweep(
         if name not in known:
             raise unknown(f"parameter of {policy.name}", name, known)
         if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
-            raise BadInput(f"parameters must list values of {name}, such as [0.2, 0.4], not {values!r}")
+            raise BadInput(f"parameters must list values of {name}, such as [0.2, 0.4], not {shortened(values)}")
         if not len(values):
             raise BadInput(f"parameters must name at least one value of {name}, not none")
         for value in values:
             check_number(name, value)
         if len(set(values)) < len(values):
-            raise BadInput(f"parameters must name different values of {name}, not {list(values)!r}")
+            raise BadInput(f"parameters must name different values of {name}, not {shortened(list(values))}")
     policies, points = {}, {}
     for combination in product(*parameters.values()):
         at = dict(zip(parameters, combination, strict=True))
@@ -89,5 +89,5 @@ def grid_from(text: str) -> tuple[str, list[float]]:
         return name, [float(part) for part in values.split(",")]
     except ValueError:
         raise BadInput(
-            f"a parameter is written as alpha=0.2:1.4:0.2 (from, to, step) or alpha=0.4,0.6,0.8, not {text!r}"
+            f"a parameter is written as alpha=0.2:1.4:0.2 (from, to, step) or alpha=0.4,0.6,0.8, not {shortened(text)}"
         ) from None

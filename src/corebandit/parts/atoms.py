@@ -10,7 +10,7 @@ import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, kernel
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.parts.history import PAGE, History, new_history
+from corebandit.parts.history import History, new_history
 from corebandit.randomness.bits import Words
 from corebandit.randomness.samplers import standard_exponential
 from corebandit.randomness.stream import Stream
@@ -19,15 +19,13 @@ N_ATOMS = 16
 
 
 @kernel
-def _weigh(pages: FloatArray, table: IntArray, arm: int, n: int, top: float, words: Words) -> tuple[float, float]:
-    """Give each of the arm's `n` listed values an exponential weight; return their sum and the weighted shortfall."""
+def _weigh(values: FloatArray, start: int, n: int, top: float, words: Words) -> tuple[float, float]:
+    """Give each of `n` values from `start` on an exponential weight; return their sum and the weighted shortfall."""
     weights, shortfall = 0.0, 0.0
-    for start in range(0, n, PAGE):
-        page = table[arm, start // PAGE]
-        for place in range(min(PAGE, n - start)):
-            weight = standard_exponential(words)
-            weights += weight
-            shortfall += weight * (top - pages[page, place])
+    for place in range(start, start + n):
+        weight = standard_exponential(words)
+        weights += weight
+        shortfall += weight * (top - values[place])
     return weights, shortfall
 
 
@@ -59,7 +57,8 @@ class Atoms(NamedTuple):
 
         It is measured from `top`: arms all of whose values are `top` tie exactly.
         """
-        weights, shortfall = _weigh(self.others.pages, self.others.table, arm, self.others.counts[arm], top, rng.words)
+        others = self.others
+        weights, shortfall = _weigh(others.values, others.starts[arm], others.counts[arm], top, rng.words)
         for atom in range(self.n_atoms[arm]):
             weight = rng.standard_gamma(self.repeats[arm, atom])
             weights += weight

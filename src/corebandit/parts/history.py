@@ -1,4 +1,9 @@
-"""Every arm's observations in order, in pages, so that memory follows the observations and not arms times rounds."""
+"""Every arm's observations in order, each arm's in one piece, so that memory follows the observations alone.
+
+An arm's numbers lie in a block that holds 1, 2, 4, ... of them. When it is full they move to a new block of twice the
+size behind all others. The blocks left behind are together smaller than the new one, which is at least half full once
+something is added: n numbers never take more than 4 n places.
+"""
 
 from typing import NamedTuple
 
@@ -7,37 +12,45 @@ import numpy as np
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.state import FloatArray, IntArray
 
-PAGE = 64
+PLACES = 4  # for each number
 
 
 @allocating_nothing
 class History(NamedTuple):
     """One growing list of numbers for each arm. Make one with `new_history`."""
 
-    pages: FloatArray  # (n_pages, 64)
-    table: IntArray  # (n_arms, pages of an arm) which page
+    values: FloatArray  # (4 capacity,) the blocks of all arms
+    starts: IntArray  # (n_arms,) where each arm's block begins
     counts: IntArray  # (n_arms,) numbers of each arm
-    n_used: IntArray  # (1,) pages in use
+    n_used: IntArray  # (1,) places in use
 
     def append(self, arm: int, value: float) -> None:
         """Add a number at the end of the arm's list."""
-        page, place = self.counts[arm] // PAGE, self.counts[arm] % PAGE
-        if place == 0:
-            self.table[arm, page] = self.n_used[0]
-            self.n_used[0] += 1
-        self.pages[self.table[arm, page], place] = value
-        self.counts[arm] += 1
+        n = self.counts[arm]
+        if n & (n - 1) == 0:  # none yet, or a power of 2: the block is full
+            self.move(arm)
+        self.values[self.starts[arm] + n] = value
+        self.counts[arm] = n + 1
+
+    def move(self, arm: int) -> None:
+        """Move the arm's numbers to a new block of twice the size."""
+        n, old, new = self.counts[arm], self.starts[arm], self.n_used[0]
+        for index in range(n):
+            self.values[new + index] = self.values[old + index]
+            self.values[old + index] = 0.0  # nobody reads it again, and a saved file is the shorter for it
+        self.starts[arm] = new
+        self.n_used[0] = new + max(2 * n, 1)
 
     def value(self, arm: int, index: int) -> float:
         """Return the arm's number at `index`, counted from 0."""
-        return float(self.pages[self.table[arm, index // PAGE], index % PAGE])
+        return float(self.values[self.starts[arm] + index])
 
 
 def new_history(n_arms: int, capacity: int) -> History:
     """Return empty lists with room for `capacity` numbers in all."""
     return History(
-        pages=np.zeros((capacity // PAGE + n_arms, PAGE)),
-        table=np.zeros((n_arms, capacity // PAGE + 1), np.int64),
+        values=np.zeros(PLACES * capacity),
+        starts=np.zeros(n_arms, np.int64),
         counts=np.zeros(n_arms, np.int64),
         n_used=np.zeros(1, np.int64),
     )

@@ -30,7 +30,7 @@ import numpy as np
 from corebandit.compiled.bridge import allocating_nothing, inlined, kernel, kernel_reassociated
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.contracts.validate import check_choice
+from corebandit.contracts.validate import check_choice, shortened
 from corebandit.parts.moments import COUNT, M2, M4, M6, MEAN, N_MOMENTS, exchange, include
 from corebandit.randomness.bits import Words, count_ones, next_word, uniform
 from corebandit.randomness.samplers import WORD_SIZE, binomial, first_lanes, heads, standard_normal, trials
@@ -262,7 +262,7 @@ def check_form(sampler: str, form: str) -> None:
     check_choice("sampler", sampler, SAMPLERS)
     check_choice("pool", form, FORMS)
     if form == "plain" and sampler != "exact":
-        raise BadInput(f"pool='plain' needs sampler='exact', not {sampler!r}")
+        raise BadInput(f"pool='plain' needs sampler='exact', not {shortened(sampler)}")
 
 
 def new_pool(capacity: int, sampler: str = "fast", pool_size: int | None = None, form: str = "mirrored") -> Pool:

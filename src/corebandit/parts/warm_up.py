@@ -8,7 +8,7 @@ from corebandit.compiled.bridge import inlined
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.state import FloatArray
-from corebandit.contracts.validate import check_number
+from corebandit.contracts.validate import check_number, shortened
 
 NOMINAL_HORIZON = 10_000  # what a short warm-up takes for the horizon if nobody knows it
 
@@ -17,7 +17,7 @@ def check_warm_up(z: float, warm_up: float) -> None:
     """Raise BadInput unless the parameters give a warm-up that ends."""
     check_number("z", z, above=0, below=1)
     if z - 1.0 - math.log(z) <= 0.0:
-        raise BadInput(f"z is so close to 1 that the warm-up would never end: {z!r}")
+        raise BadInput(f"z is so close to 1 that the warm-up would never end: {shortened(z)}")
     check_number("warm_up", warm_up, at_least=0)
 
 

@@ -11,7 +11,7 @@ from corebandit.compiled.bridge import allocating_nothing, kernel
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL, Problem, Recipe
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.contracts.validate import check_number
+from corebandit.contracts.validate import check_number, shortened
 from corebandit.randomness.bits import Words, uniform
 from corebandit.randomness.samplers import beta, standard_exponential, standard_normal
 from corebandit.randomness.stream import Stream
@@ -249,7 +249,9 @@ class FixedArms(Problem):
         object.__setattr__(self, "laws", tuple(self.laws))
         for law in self.laws:
             if not isinstance(law, Law):
-                raise BadInput(f"laws must be a list of laws such as Bernoulli(0.3) or Gaussian(0.5), not {law!r}")
+                raise BadInput(
+                    f"laws must be a list of laws such as Bernoulli(0.3) or Gaussian(0.5), not {shortened(law)}"
+                )
         if not self.laws:
             raise BadInput("laws must name at least one arm, not none")
 

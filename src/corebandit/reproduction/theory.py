@@ -25,7 +25,7 @@ import numpy as np
 from corebandit.compiled.bridge import kernel
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray
-from corebandit.contracts.validate import check_count, check_number
+from corebandit.contracts.validate import check_count, check_number, shortened
 from corebandit.parts.warm_up import check_warm_up, rounds_per_log
 from corebandit.randomness.bits import Words
 from corebandit.randomness.samplers import standard_normal
@@ -201,9 +201,9 @@ def regret_bound(
     n, log_n = float(horizon), math.log(horizon)
     if sigma < 0.25 / math.sqrt(log_n):
         wanted = f"at least {0.25 / math.sqrt(log_n):.4g}, so that 4 sqrt(sigma^2 ln horizon) >= 1"
-        raise BadInput(f"sigma must be {wanted}, not {sigma!r}")
+        raise BadInput(f"sigma must be {wanted}, not {shortened(sigma)}")
     if c1 < 1.0:
-        raise BadInput(f"sigma must be so large that c1, now {c1:.4g}, is at least 1, not {sigma!r}")
+        raise BadInput(f"sigma must be so large that c1, now {c1:.4g}, is at least 1, not {shortened(sigma)}")
     if alpha is None:
         alpha = theoretical_alpha(c1, z, sigma)
     a = pool_value_ceiling(alpha, sigma, horizon)
@@ -288,7 +288,9 @@ def lemma_failures(
     _check_positive(tightening=tightening)
     start = warm_up_rounds(horizon, z, factor)
     if start >= horizon:
-        raise BadInput(f"horizon must be above the warm-up of {start:.1f} rounds, or nothing is judged: {horizon!r}")
+        raise BadInput(
+            f"horizon must be above the warm-up of {start:.1f} rounds, or nothing is judged: {shortened(horizon)}"
+        )
     if len(means) == 0:
         raise BadInput("means must hold the mean reward of at least one arm")
     arms = np.array([check_number("means", mean, at_least=0, at_most=1) for mean in means])

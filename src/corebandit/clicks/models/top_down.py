@@ -19,6 +19,8 @@ from corebandit.clicks.feedback import n_examined
 from corebandit.compiled.bridge import inlined
 from corebandit.contracts.state import FloatArray, IntArray
 
+TINY = 1e-200  # smaller products lose digits soon; 1 - p of a float p is 0 or larger than this
+
 
 class TopDown:
     """What users who read from the top have in common."""
@@ -107,7 +109,13 @@ class TopDown:
         for rank in range(n - 1, last, -1):
             goes_on = self.after_skip(ranking[rank], rank)
             no_more[rank] = (1.0 - self.attraction[ranking[rank]]) * (1.0 - goes_on + goes_on * no_more[rank + 1])
-        log_likelihood, likelihood = 0.0, no_more[0] if last < 0 else 1.0
+        log_likelihood, likelihood = 0.0, 1.0
+        if last < 0:
+            first = 0
+            while no_more[first] < TINY:  # a page so long that its product leaves the range of floats: add logarithms
+                log_likelihood += math.log(1.0 - self.attraction[ranking[first]])
+                first += 1
+            likelihood = no_more[first]
         examined = 1.0  # the probability, given all clicks, that this rank was examined
         for rank in range(n):
             document = ranking[rank]
@@ -122,10 +130,13 @@ class TopDown:
                 likelihood *= seen * goes_on
             else:
                 in_vain = goes_on * no_more[rank + 1]
-                went_on = examined * in_vain / (1.0 - goes_on + in_vain)
+                # Where both are tiny, leaving is impossible: whoever read this went on.
+                went_on = examined
+                if 1.0 - goes_on + in_vain >= TINY:
+                    went_on = examined * in_vain / (1.0 - goes_on + in_vain)
                 if rank == last:
                     likelihood *= seen * (1.0 - goes_on + in_vain)
-            if likelihood < 1e-200:
+            if likelihood < TINY:
                 log_likelihood += math.log(likelihood)
                 likelihood = 1.0
             if rank < n - 1:

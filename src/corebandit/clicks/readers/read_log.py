@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import polars as pl
 
@@ -19,7 +19,7 @@ from corebandit.clicks.readers.pages import EMPTY, FileLog, PageCollector
 from corebandit.clicks.readers.separated import read_header
 from corebandit.clicks.readers.tables import COLUMNS, read_csv, read_parquet
 from corebandit.clicks.readers.texts import read_wscd, read_yandex
-from corebandit.contracts.errors import BadInput
+from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.validate import check_choice
 
 TEXTS: dict[str, Callable[[IO[str], PageCollector], None]] = {
@@ -29,6 +29,8 @@ TEXTS: dict[str, Callable[[IO[str], PageCollector], None]] = {
 }
 FORMATS = (*TEXTS, "parquet")
 PEEK = 100_000  # characters that tell a format
+BLOCK = 65_536  # bytes read at once
+LONGEST_LINE = 10_000_000  # bytes: a page of 100,000 documents with names of 100
 
 
 def read_log(path: str | PathLike[str], format: str | None = None) -> FileLog:
@@ -61,7 +63,7 @@ def read_log(path: str | PathLike[str], format: str | None = None) -> FileLog:
         if format == "parquet":
             read_parquet(path, collector)
         else:
-            with _text(path) as file:
+            with _text(path, has_lines=format != "wscd") as file:
                 TEXTS[format](file, collector)
         return collector.log()
 
@@ -91,9 +93,32 @@ def _guess(path: Path) -> str:
     raise BadInput(f"its format cannot be told; give one of {', '.join(FORMATS)}")
 
 
+class LimitedLines(io.RawIOBase):
+    """The bytes of a file, up to a line that is too long: a small compressed file may hold one larger than memory."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._length = file, 0  # of the line that is being read
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer with what comes next, and return how much that is."""
+        n: int = self._file.readinto(buffer)
+        last = bytes(buffer[:n]).rfind(b"\n")
+        self._length = self._length + n if last < 0 else n - last - 1
+        if self._length > LONGEST_LINE:
+            raise BadInput(f"it has a line of more than {LONGEST_LINE:,} bytes")
+        return n
+
+
 @contextmanager
-def _text(path: Path) -> Iterator[IO[str]]:
-    """Open a text, compressed or not; bytes that are no text stay apart as escapes."""
+def _text(path: Path, has_lines: bool = False) -> Iterator[IO[str]]:
+    """Open a text, compressed or not; bytes that are no text stay apart as escapes.
+
+    Where it `has_lines`, a line that is too long is an error before it is in memory.
+    """
     with path.open("rb") as binary:
         is_compressed = binary.read(2) == b"\x1f\x8b"
         binary.seek(0)
@@ -103,7 +128,8 @@ def _text(path: Path) -> Iterator[IO[str]]:
         if b"\0" in start:
             raise BadInput("it is no text, nor Parquet")
         # A byte order mark would hide the first column's name.
-        yield io.TextIOWrapper(unpacked, encoding="utf-8-sig", errors="backslashreplace", newline="\n")
+        guarded = io.BufferedReader(LimitedLines(unpacked), BLOCK) if has_lines else unpacked
+        yield io.TextIOWrapper(guarded, encoding="utf-8-sig", errors="backslashreplace", newline="\n")
 
 
 @contextmanager
@@ -112,8 +138,12 @@ def _faults_as_sentences(path: Path) -> Iterator[None]:
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise BadInput(f"{path} is a damaged gzip file: {error}") from None
+        raise DamagedFile(f"{path} is a damaged gzip file: {error}") from None
     except pl.exceptions.PolarsError as error:
-        raise BadInput(f"{path} cannot be read as a table: {str(error).partition(chr(10))[0]}") from None
+        raise DamagedFile(f"{path} cannot be read as a table: {str(error).partition(chr(10))[0]}") from None
+    except pl.exceptions.PanicException:  # what some torn Parquet files bring Polars to
+        raise DamagedFile(f"{path} cannot be read as a table: it is damaged") from None
+    except (MemoryError, OverflowError):
+        raise DamagedFile(f"{path} cannot be read as a click log: it asks for more memory than there is") from None
     except (BadInput, UnicodeError) as error:
-        raise BadInput(f"{path} cannot be read as a click log: {error}") from None
+        raise DamagedFile(f"{path} cannot be read as a click log: {error}") from None

@@ -9,6 +9,8 @@ import polars as pl
 
 SEPARATORS = ",\t;"
 UNIT = "\x1f"  # the character for separators in names of which nobody makes use
+CHARACTERS = 200_000_000  # of lines taken apart at once
+FEW = 100  # lines read between looks at how long they are
 QUOTED_LINES = 50_000  # taken apart at once where there are quotes, which takes memory
 
 
@@ -36,7 +38,7 @@ def read_parts(file: IO[str], header: Header, columns: Sequence[str], n_lines: i
     """
     first_line, width = header.line + 1, len(header.names)
     places = {name: header.names.index(name) for name in columns}
-    while lines := list(islice(file, n_lines)):
+    while lines := _some_lines(file, n_lines):
         rows = pl.Series(lines, dtype=pl.String)
         if rows.str.contains('"', literal=True).any():
             starts = range(0, len(lines), QUOTED_LINES)
@@ -51,6 +53,19 @@ def read_parts(file: IO[str], header: Header, columns: Sequence[str], n_lines: i
             part = part.with_columns(fault=fault)
         yield part.with_row_index("line", first_line).filter(~pl.all_horizontal(pl.col(columns).is_null()))
         first_line += len(lines)
+
+
+def _some_lines(file: IO[str], n_lines: int) -> list[str]:
+    """Return the next lines: `n_lines`, or fewer if they are so long that together they would fill memory."""
+    lines: list[str] = []
+    n_characters = 0
+    while len(lines) < n_lines and n_characters < CHARACTERS:
+        few = list(islice(file, min(FEW, n_lines - len(lines))))
+        if not few:
+            break
+        n_characters += sum(map(len, few))
+        lines += few
+    return lines
 
 
 def _quoted(lines: list[str], separator: str) -> pl.Series:

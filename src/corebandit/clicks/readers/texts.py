@@ -9,6 +9,7 @@ from corebandit.clicks.readers.pages import PageCollector
 from corebandit.contracts.validate import shortened
 
 OPEN_SESSIONS = 100_000  # sessions that may still be clicked in
+OPEN_DOCUMENTS = 20_000_000  # on their pages
 CHARACTERS = 1_000_000  # read at once, and the longest record there may be
 SPACED_COLON, COLON = re.compile(" :"), re.compile(":(?!//)")  # what may end the documents of a record
 
@@ -30,6 +31,7 @@ def read_yandex(file: IO[str], collector: PageCollector) -> None:
     a session that was silent while 100,000 others spoke is over.
     """
     open_pages: OrderedDict[str, Page] = OrderedDict()  # the session that spoke last comes last
+    n_open = 0  # documents on them
     for line, text in enumerate(file, start=1):
         fields = text.strip("\r\n").split("\t")
         if " " in text:
@@ -42,8 +44,14 @@ def read_yandex(file: IO[str], collector: PageCollector) -> None:
                 _, finished = open_pages.popitem(last=False)
             if finished is not None:
                 collector.add(*finished)
+                n_open -= len(finished.documents)
             documents = fields[5:]
             open_pages[fields[0]] = Page(line, fields[3], documents, [0] * len(documents))
+            n_open += len(documents)
+            while n_open > OPEN_DOCUMENTS:  # pages so long that they would fill memory
+                _, finished = open_pages.popitem(last=False)
+                collector.add(*finished)
+                n_open -= len(finished.documents)
         elif kind == "C" and len(fields) == 4:
             page = open_pages.get(fields[0])
             if page is None:

@@ -15,7 +15,7 @@ from corebandit.clicks.models import ClickModel
 from corebandit.clicks.simulation import simulate
 from corebandit.contracts.atomic_files import writing_whole
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.validate import check_count
+from corebandit.contracts.validate import check_count, shortened
 from corebandit.randomness.stream import stream
 
 SUFFIXES = (".parquet", ".csv", ".csv.gz")
@@ -61,7 +61,7 @@ def _check_names(what: str, names: pl.Series) -> None:
     is_bad = (text.str.strip_chars() != text) | (text == "") | text.str.contains(r"[\r\n\x00]")
     if is_bad.fill_null(True).any():
         name = text.filter(is_bad.fill_null(True))[0]
-        raise BadInput(f"a {what} must have a name without line breaks, NUL and outer spaces, not {name!r}")
+        raise BadInput(f"a {what} must have a name without line breaks, NUL and outer spaces, not {shortened(name)}")
 
 
 def _tables_of(log: ClickLog) -> Iterator[pl.DataFrame]:

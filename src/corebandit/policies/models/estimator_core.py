@@ -31,7 +31,7 @@ from corebandit.compiled.bridge import EntryPoint
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.contracts.validate import check_count, check_flag
+from corebandit.contracts.validate import check_count, check_flag, shortened
 from corebandit.parts.pool import SEEN, Pool, new_pool
 from corebandit.parts.warm_up import check_noise, is_warming_up, known_log, rounds_per_log, whole_warm_up
 from corebandit.policies.models.estimators import (
@@ -169,7 +169,9 @@ class EstimatorCORe(FeaturePolicy):
         check_noise(self.alpha, self.z, self.warm_up)
         if isinstance(self.refit, str):
             if self.refit != GEOMETRIC:
-                raise BadInput(f"refit must be a whole number of at least 1 or {GEOMETRIC!r}, not {self.refit!r}")
+                raise BadInput(
+                    f"refit must be a whole number of at least 1 or {GEOMETRIC!r}, not {shortened(self.refit)}"
+                )
         else:
             check_count("refit", self.refit)
         check_flag("aggregate", self.aggregate)

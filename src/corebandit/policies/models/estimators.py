@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import digest
 from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import shortened
 from corebandit.policies.models.named_estimators import estimator_from
 
 
@@ -60,7 +61,7 @@ def checked_estimator(estimator: Any) -> Any:
     if missing:
         raise BadInput(
             f"estimator must have fit(X, y) and predict(X), but {type(estimator).__name__} has no {missing[0]}: "
-            f"{estimator!r}"
+            f"{shortened(estimator)}"
         )
     if _is_classifier(estimator):
         raise BadInput(f"estimator must predict rewards, so take a regressor, not the classifier {spelled(estimator)}")

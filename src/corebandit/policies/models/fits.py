@@ -10,6 +10,7 @@ import numpy as np
 
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import shortened
 from corebandit.policies.models.estimators import free_random_states, spelled, unfitted_copy
 
 
@@ -60,14 +61,14 @@ class Model:
             raise BadInput(f"{self.name} failed in predict: {type(error).__name__}: {error}") from error
         if predicted.dtype.kind not in "fiub":
             raise BadInput(
-                f"{self.name} must predict numbers, so take a regressor; it predicted {predicted.tolist()!r}"
+                f"{self.name} must predict numbers, so take a regressor; it predicted {shortened(predicted.tolist())}"
             )
         if predicted.shape != (n_rows,):
             raise BadInput(
                 f"{self.name} must predict one number a row, an array of shape ({n_rows},), not {predicted.shape}"
             )
         if not np.isfinite(predicted).all():
-            raise BadInput(f"{self.name} must predict finite numbers, not {predicted.tolist()!r}")
+            raise BadInput(f"{self.name} must predict finite numbers, not {shortened(predicted.tolist())}")
         return predicted.astype(np.float64)
 
 

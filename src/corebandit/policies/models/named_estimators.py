@@ -8,7 +8,7 @@ from typing import Any
 
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.own_files import imported
-from corebandit.contracts.validate import how_to_install
+from corebandit.contracts.validate import how_to_install, shortened
 
 
 def estimator_from(path: str) -> Any:
@@ -20,7 +20,8 @@ def estimator_from(path: str) -> Any:
     match = re.fullmatch(r"\s*([^:()'\"]+?)\s*:\s*([A-Za-z_]\w*)\s*(\(.*\))?\s*", path, re.DOTALL)
     if match is None:
         raise BadInput(
-            f"estimator must be written as 'sklearn.linear_model:Ridge(alpha=2.0)' or 'mine.py:Mine()', not {path!r}"
+            "estimator must be written as 'sklearn.linear_model:Ridge(alpha=2.0)' or 'mine.py:Mine()', not "
+            f"{shortened(path)}"
         )
     source, name, arguments = match.groups()
     positional, named = _literals(path, arguments or "()")
@@ -29,15 +30,19 @@ def estimator_from(path: str) -> Any:
     has_methods = hasattr(found, "fit") and hasattr(found, "predict")
     if not (has_methods and isinstance(found, type)) and not (is_own and (has_methods or callable(found))):
         wanted = "nothing" if is_own else "no class"
-        raise BadInput(f"estimator {path!r} cannot be made: {source} has {wanted} {name!r} with fit and predict")
+        raise BadInput(
+            f"estimator {shortened(path)} cannot be made: {source} has {wanted} {shortened(name)} with fit and predict"
+        )
     if has_methods and not isinstance(found, type):
         if arguments:
-            raise BadInput(f"estimator {path!r} cannot be made: {name} is one already, and takes no parameters")
+            raise BadInput(
+                f"estimator {shortened(path)} cannot be made: {name} is one already, and takes no parameters"
+            )
         return found
     try:
         return found(*positional, **named)
     except Exception as error:
-        raise BadInput(f"estimator {path!r} cannot be made: {error}") from error
+        raise BadInput(f"estimator {shortened(path)} cannot be made: {error}") from error
 
 
 def _source(path: str, source: str) -> Any:
@@ -54,8 +59,8 @@ def _source(path: str, source: str) -> Any:
         else:
             file = f"{source.replace('.', '/')}.py"
             own = f"; a file of yours is written as '{file}:...'" if Path(file).is_file() else ""
-            hint = f"the module {source!r} cannot be imported: {error}{own}"
-        raise BadInput(f"estimator {path!r} cannot be made: {hint}") from error
+            hint = f"the module {shortened(source)} cannot be imported: {error}{own}"
+        raise BadInput(f"estimator {shortened(path)} cannot be made: {hint}") from error
 
 
 def _literals(path: str, text: str) -> tuple[list[Any], dict[str, Any]]:
@@ -68,6 +73,6 @@ def _literals(path: str, text: str) -> tuple[list[Any], dict[str, Any]]:
         return positional, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
     except (SyntaxError, ValueError):
         raise BadInput(
-            f"estimator takes numbers, strings and lists of them as parameters, not {path!r}; with others, make it "
-            "in a file of yours"
+            f"estimator takes numbers, strings and lists of them as parameters, not {shortened(path)}; with others, "
+            "make it in a file of yours"
         ) from None
