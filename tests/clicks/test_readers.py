@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from corebandit.clicks import CM, DCM, PBM, fit
 from corebandit.clicks.click_log import ClickLog
-from corebandit.clicks.readers import pages, separated, tables, texts
+from corebandit.clicks.readers import csv_parquet as tables, pages, separated, yandex_wscd as texts
 from corebandit.clicks.readers.read_log import read_log
 from corebandit.clicks.readers.summary import most_shown_pages, summarise
 from corebandit.clicks.readers.writing import write_log, write_simulated_log
@@ -636,7 +636,7 @@ def test_lines_so_long_that_few_fit_into_memory_mean_the_same(tmp_path, monkeypa
 
 
 def test_open_pages_so_long_that_few_fit_into_memory_are_closed_early(tmp_path, monkeypatch):
-    monkeypatch.setattr("corebandit.clicks.readers.texts.OPEN_DOCUMENTS", 6)
+    monkeypatch.setattr("corebandit.clicks.readers.yandex_wscd.OPEN_DOCUMENTS", 6)
     text = "".join(f"{session}\t0\tQ\tq\t0\ta\tb\tc\n{session}\t1\tC\tb\n" for session in range(9))
     log = read_log(saved(tmp_path, text))
     assert contents(log) == [("q", ("a", "b", "c"), (0, 1, 0))] * 9

@@ -15,10 +15,10 @@ from typing import IO, Any
 
 import polars as pl
 
+from corebandit.clicks.readers.csv_parquet import COLUMNS, read_csv, read_parquet
 from corebandit.clicks.readers.pages import EMPTY, FileLog, PageCollector
 from corebandit.clicks.readers.separated import read_header
-from corebandit.clicks.readers.tables import COLUMNS, read_csv, read_parquet
-from corebandit.clicks.readers.texts import read_wscd, read_yandex
+from corebandit.clicks.readers.yandex_wscd import read_wscd, read_yandex
 from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.validate import check_choice
 
