@@ -21,13 +21,12 @@ from corebandit.agents.codec import (
 )
 from corebandit.agents.desk import ArmDesk, FeatureDesk
 from corebandit.agents.options import Named, Unnamed
+from corebandit.contracts.errors import DamagedFile
 from corebandit.contracts.features import check_finite
-from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy
+from corebandit.contracts.recipe import LARGEST_REWARD, AnyPolicy, FeaturePolicy, Policy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, is_finite, range_in_words
 from corebandit.parts.warm_up import warn_if_endless
-
-LARGEST_REWARD = 1e100  # squares of larger ones leave the range of floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +241,7 @@ class Agent:
         try:
             return cls._restored(content, policy)
         except DAMAGED as error:
-            raise ValueError(f"{os.fspath(path)} is not a saved agent, or damaged: {error}") from error
+            raise DamagedFile(f"{os.fspath(path)} is not a saved agent, or damaged: {error}") from error
 
     @classmethod
     def _restored(cls, content: dict[str, Any], policy: AnyPolicy) -> "Agent":
@@ -260,7 +259,7 @@ class Agent:
             or len(set(ids)) < len(ids)
             or (ids and agent._desk.state is None)
         ):
-            raise ValueError("its numbers contradict each other")
+            raise DamagedFile("its numbers contradict each other")
         rows: Iterable[FloatArray | None] = [None] * len(ids)
         if isinstance(agent._desk, FeatureDesk):
             table = np.empty((len(ids), agent._desk.n_features or 0))

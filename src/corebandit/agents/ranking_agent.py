@@ -13,6 +13,7 @@ import numpy as np
 from corebandit.agents.codec import DAMAGED, arm_from_json, arm_to_json, policy_from_json, read_content, write_content
 from corebandit.agents.options import Named
 from corebandit.agents.ranking_desk import RankingDesk
+from corebandit.contracts.errors import DamagedFile
 from corebandit.contracts.recipe import AnyPolicy, Policy, RankingPolicy
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_count, shortened
@@ -209,18 +210,21 @@ class RankingAgent:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent to a JSON file; `RankingAgent.load` continues bit for bit."""
         with self._lock:
-            content = {
-                "policy": self.policy.describe(),
-                "items": [arm_to_json(item) for item in self._options.names],
-                "n_positions": self.n_positions,
-                "seed": self.seed,
-                "horizon": self.horizon,
-                "retired": sorted(self._options.retired),
-                "pending": [[ranking_id, shown.tolist()] for ranking_id, shown in self._pending.items()],
-                "next_id": self._next_id,
-                **self._desk.content(),
-            }
+            content = self._content()
         write_content(path, content)
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "policy": self.policy.describe(),
+            "items": [arm_to_json(item) for item in self._options.names],
+            "n_positions": self.n_positions,
+            "seed": self.seed,
+            "horizon": self.horizon,
+            "retired": sorted(self._options.retired),
+            "pending": [[ranking_id, shown.tolist()] for ranking_id, shown in self._pending.items()],
+            "next_id": self._next_id,
+            **self._desk.content(),
+        }
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: RankingPolicy | None = None) -> "RankingAgent":
@@ -231,7 +235,7 @@ class RankingAgent:
         try:
             return cls._restored(content, policy_from_json(content["policy"], policy))
         except DAMAGED as error:
-            raise ValueError(f"{os.fspath(path)} is not a saved ranking agent, or damaged: {error}") from error
+            raise DamagedFile(f"{os.fspath(path)} is not a saved ranking agent, or damaged: {error}") from error
 
     @classmethod
     def _restored(cls, content: dict[str, Any], policy: AnyPolicy) -> "RankingAgent":
@@ -252,7 +256,7 @@ class RankingAgent:
             or len(pending) < len(content["pending"])
             or agent._desk.n_observations % agent.n_positions
         ):
-            raise ValueError("its numbers contradict each other")
+            raise DamagedFile("its numbers contradict each other")
         agent._pending = {key: np.array(shown, np.int64) for key, shown in zip(pending, indices, strict=True)}
         agent._options.retire(retired)
         return agent

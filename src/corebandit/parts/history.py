@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.audit import check_equal, check_whole, check_within, demand
 from corebandit.contracts.state import FloatArray, IntArray
 
 PAGE = 64
@@ -31,6 +32,31 @@ class History(NamedTuple):
     def value(self, arm: int, index: int) -> float:
         """Return the arm's number at `index`, counted from 0."""
         return float(self.pages[self.table[arm, index // PAGE], index % PAGE])
+
+    def audit(self, largest: float) -> int:
+        """Return how many numbers there are, or raise a DamagedFile unless every page is one arm's, once."""
+        n_pages = self.pages.shape[0]
+        check_whole("the counts of a history", self.counts, 0, self.table.shape[1] * PAGE)
+        arms, orders = self._pages_in_use()
+        check_equal("the number of pages", self.n_used, arms.size)
+        demand(arms.size <= n_pages, "a history must have room for its pages")
+        used = self.table[arms, orders]
+        check_whole("the pages of a history", used, 0, arms.size - 1)
+        demand(np.unique(used).size == arms.size, "each page must be used once")
+        check_within("the numbers of a history", self.pages[: arms.size], -largest, largest)
+        return int(self.counts.sum())
+
+    def listed(self) -> tuple[IntArray, FloatArray]:
+        """Return the arm of each number and all numbers, arm by arm."""
+        arms, orders = self._pages_in_use()
+        is_used = orders[:, None] * PAGE + np.arange(PAGE) < self.counts[arms, None]
+        return np.repeat(np.arange(self.counts.size), self.counts), self.pages[self.table[arms, orders]][is_used]
+
+    def _pages_in_use(self) -> tuple[IntArray, IntArray]:
+        """Return the arm of each page that is in use, and which of the arm's it is."""
+        n_each = -(-self.counts // PAGE)
+        arms = np.repeat(np.arange(self.counts.size), n_each)
+        return arms, np.arange(arms.size) - np.repeat(np.cumsum(n_each) - n_each, n_each)
 
 
 def new_history(n_arms: int, capacity: int) -> History:

@@ -28,6 +28,15 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, inlined, kernel, kernel_reassociated
+from corebandit.contracts.audit import (
+    check_finite,
+    check_pulls,
+    check_rewards,
+    check_sums,
+    check_whole,
+    check_within,
+    demand,
+)
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_choice
 from corebandit.parts.moments import N_MOMENTS, exchange, include
@@ -247,6 +256,33 @@ class Pool(NamedTuple):
         """Raise a ValueError if the pool keeps no rewards: then there is nothing to draw from."""
         if self.values.size == 0:
             raise ValueError("a pool without room for rewards has none to draw")
+
+    def audit(self, n_seen: int) -> None:
+        """Raise a DamagedFile unless this could be a pool that has seen so many rewards."""
+        n_kept = min(n_seen, self.size) if self.size > 0 else n_seen
+        demand(self.tally[0] == n_seen, "the pool must have seen as many rewards as were learnt")
+        demand(self.moments[0] == n_kept, "the pool's moments must be of the rewards that it keeps")
+        if self.values.size > 0:
+            demand(n_kept <= self.values.size, "the pool must have room for its rewards")
+            check_rewards("the pool's rewards", self.values[:n_kept])
+        # Sums of 3rd to 6th powers may have left the range of floats; the 4th is used where the 6th has not.
+        check_sums("the pool's mean", self.moments[[1, 7]], 1)
+        check_finite("the pool's variance", self.moments[2])
+        if 0.0 < self.moments[6] < math.inf:
+            check_within("the pool's 4th moment", self.moments[4], 0.0, np.finfo(float).max)
+        check_whole("the pool's wear", self.wear[0], 0, self.size)
+        # Further values than are listed come and go; a list of all counts all.
+        check_whole("the number of values in the pool", self.tally[1], 0, N_ATOMS + 1)
+        n_listed = min(int(self.tally[1]), N_ATOMS)
+        check_rewards("the values in the pool", self.atoms[0, :n_listed])
+        check_pulls("the counts of values in the pool", self.atoms[1, :n_listed], range(n_kept + 1))
+        if self.tally[1] <= N_ATOMS:
+            check_whole("the counts of values in the pool", self.atoms[1, :n_listed], 1, n_kept)
+            demand(self.atoms[1, :n_listed].sum() == n_kept, "the values in the pool must be those it keeps")
+        else:
+            check_sums("the pool's deviation", self.limit[0], 1)
+            check_within("the pool's kurtosis", self.limit[1], -1.0, n_kept)
+            check_within("the fewest draws from the pool for a limit", self.limit[2], 0.0, math.inf)
 
 
 def check_form(sampler: str, form: str) -> None:

@@ -11,11 +11,12 @@ Where we differ: a product a N_i that floating point lifts just above a whole nu
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, inlined
+from corebandit.contracts.audit import check_pulls, check_sums
 from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL, Policy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_choice, check_flag, check_number
@@ -29,6 +30,11 @@ JUST_BELOW_ONE = 1.0 - 1e-12
 def n_pseudo_rewards(a: float, n: float) -> int:
     """Return how many pseudo-rewards `n` rewards bring, ceil(a n)."""
     return math.ceil(a * n * JUST_BELOW_ONE)
+
+
+def n_pseudo_rewards_in_all(a: float, counts: FloatArray) -> float:
+    """Return how many pseudo-rewards the rewards of all arms bring."""
+    return float(np.ceil(a * counts * JUST_BELOW_ONE).sum())
 
 
 @allocating_nothing
@@ -59,6 +65,11 @@ class PHEState(NamedTuple):
         """Learn from one reward."""
         self.counts[arm] += 1.0
         self.sums[arm] += reward
+
+    def audit(self, fresh: Self, seen: range) -> None:
+        """Raise a DamagedFile unless these numbers could have come from learning."""
+        check_pulls("counts", self.counts, seen)
+        check_sums("sums", self.sums, self.counts)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ horizon n the probability stays epsilon, as in LinEpsilonGreedy.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.audit import check_total
 from corebandit.contracts.recipe import UNIT_INTERVAL
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_number
@@ -44,6 +45,11 @@ class LogEpsilonGreedyState(NamedTuple):
         """Learn from one reward."""
         self.model.learn(arm, x, reward, 1.0)
         self.n_seen[0] += 1
+
+    def audit(self, fresh: Self, seen: range) -> None:
+        """Raise a DamagedFile unless these numbers could have come from learning."""
+        n_seen = check_total("rewards", int(self.n_seen[0]), seen)
+        self.model.audit(n_seen, n_seen)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ Where we differ: without a horizon n there is nothing to shrink from, and the pr
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, inlined
+from corebandit.contracts.audit import check_total
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_number
@@ -48,6 +49,11 @@ class LinEpsilonGreedyState(NamedTuple):
         """Learn from one reward."""
         self.ridge.add(x, reward, 1.0)
         self.n_seen[0] += 1
+
+    def audit(self, fresh: Self, seen: range) -> None:
+        """Raise a DamagedFile unless these numbers could have come from learning."""
+        self.ridge.audit(fresh.ridge)
+        check_total("rewards", int(self.n_seen[0]), seen)
 
 
 @dataclass(frozen=True)
