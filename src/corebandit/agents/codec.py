@@ -109,12 +109,12 @@ def array_to_json(array: Any) -> dict[str, Any]:
     return {"dtype": str(array.dtype), "shape": list(array.shape), "zlib": packed}
 
 
-def shape_in_json(saved: dict[str, Any]) -> tuple[int, ...]:
-    """Return the shape of an array that was saved, if there can be data for that much."""
-    shape = tuple(check_count("shape", length, at_least=0) for length in saved["shape"])
-    if math.prod(shape) > LARGEST_GAIN * len(saved["zlib"]):
-        raise ValueError(f"an array of the shape {list(shape)} cannot be in {len(saved['zlib'])} characters")
-    return shape
+def size_in_json(saved: dict[str, Any]) -> int:
+    """Return how many numbers an array holds that was saved, if there can be data for so many."""
+    size = math.prod(check_count("shape", length, at_least=0) for length in saved["shape"])
+    if size > LARGEST_GAIN * len(saved["zlib"]):
+        raise ValueError(f"an array of {size} numbers cannot be in {len(saved['zlib'])} characters")
+    return size
 
 
 def fill_from_json(array: Any, saved: dict[str, Any]) -> None:
