@@ -24,6 +24,7 @@ import numpy as np
 import corebandit as cb
 from corebandit.agents.codec import array_to_json, fill_from_json, write_content
 from corebandit.catalogue import feature_policies, known_policies, neural_policies, policy_from, ranking_policies
+from corebandit.contracts.recipe import LARGEST_REWARD
 from corebandit.policies.neural.network import pytorch
 
 # Settings that make the state another one than the default's.
@@ -56,7 +57,7 @@ VARIANTS = (
 )
 HORIZON = 10_000
 SECONDS = 20.0  # that a forged agent may take to be loaded and play; none takes one
-MOST_FEATURES = 3
+N_FEATURES = 3
 N_POSITIONS = 2
 
 
@@ -88,22 +89,23 @@ def new_agent(policy: Any, horizon: int | None = HORIZON, seed: int = 5) -> Any:
 class Player:
     """Someone who asks an agent and answers with rewards or clicks, the same for the same seed."""
 
-    def __init__(self, seed: int = 3, kind: str = "clicks", scale: float = 1.0, fixed: bool = False) -> None:
-        self.rng, self.kind, self.scale = np.random.default_rng(seed), kind, scale
-        self.rows = np.random.default_rng(1).normal(size=(20, MOST_FEATURES)) if fixed else None
+    def __init__(self, seed: int = 3, kind: str = "clicks", origin: float = 0.5, scale: float = 0.3) -> None:
+        self.rng, self.kind, self.origin, self.scale = np.random.default_rng(seed), kind, origin, scale
+        self.rows = np.random.default_rng(1).normal(size=(20, N_FEATURES))
 
     def reward(self, policy: Any) -> float:
         """Return a reward that the policy takes."""
         if self.kind == "clicks":
             return float(self.rng.random() < 0.4)
         low, high = policy.reward_range
-        return float(min(max(self.scale * self.rng.normal(0.5, 0.3), low), high))
+        low, high = max(low, -LARGEST_REWARD), min(high, LARGEST_REWARD)
+        return float(min(max(self.origin + self.scale * self.rng.normal(), low), high))
 
     def features(self, agent: Any, n: int) -> Any:
         """Return rows of features, if the policy wants any."""
         if agent.policy.name not in feature_policies():
             return None
-        return self.rng.normal(size=(n, MOST_FEATURES)) if self.rows is None else self.rows[:n]
+        return self.rng.normal(size=(n, N_FEATURES)) if self.kind == "numbers" else self.rows[:n]
 
     def play(self, agent: Any, n_rounds: int) -> list[Any]:
         """Decide and learn; return what was chosen."""
@@ -292,50 +294,59 @@ def outcome(path: Path, spec: str, n_rounds: int, kind: str) -> str:
     return "played"
 
 
-def attack_here(spec: str, kind: str, first: int, n_rounds: int, share: float, seed: int) -> None:
-    """Attack one policy from a forgery on, and print each forgery before and its outcome after."""
+def attack_here(specs: list[str], kind: str, first: list[int], n_rounds: int, share: float, seed: int) -> None:
+    """Attack policies from one and its forgery on, and print each forgery before and its outcome after."""
     warnings.simplefilter("ignore")
-    chosen = np.random.default_rng(seed)
-    content = content_of(trained(spec, kind))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "forged.json"
-        for index, (name, forged) in enumerate(forgeries(content, seed)):
-            is_chosen = index == 0 or chosen.random() < share
-            if index < first or not is_chosen:
-                continue
-            print(json.dumps([spec, kind, index, name]), flush=True)
-            write_content(path, forged)
-            faulthandler.dump_traceback_later(SECONDS, exit=True)
-            found = outcome(path, spec, n_rounds, kind)
-            faulthandler.cancel_dump_traceback_later()
-            print(json.dumps(found), flush=True)
+        for place, spec in enumerate(specs[first[0] :], first[0]):
+            rng = np.random.default_rng([seed, place])
+            for index, (name, forged) in enumerate(forgeries(content_of(trained(spec, kind)), seed)):
+                is_chosen = index == 0 or rng.random() < share
+                if not is_chosen or [place, index] < first:
+                    continue
+                print(json.dumps([place, index, name]), flush=True)
+                write_content(path, forged)
+                faulthandler.dump_traceback_later(SECONDS, exit=True)
+                found = outcome(path, spec, n_rounds, kind)
+                faulthandler.cancel_dump_traceback_later()
+                print(json.dumps(found), flush=True)
 
 
-def attack(spec: str, kind: str, n_rounds: int = 150, share: float = 1.0, seed: int = 0) -> list[tuple[str, str]]:
-    """Attack one policy, in processes of their own, and return each forgery with its outcome."""
-    found: list[tuple[str, str]] = []
-    first = 0
+def attack(
+    specs: list[str], kind: str, n_rounds: int = 150, share: float = 1.0, seed: int = 0
+) -> Iterator[tuple[str, str, str]]:
+    """Attack policies with a share of the forgeries; yield the policy, the forgery, and what came of it."""
+    first = [0, 0]
     while True:
-        arguments = ["--attack", spec, kind, str(first), str(n_rounds), str(share), str(seed)]
-        environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1"}
-        done = subprocess.run(
-            [sys.executable, __file__, *arguments], env=environment, capture_output=True, text=True, check=False
+        arguments = json.dumps([specs, kind, first, n_rounds, share, seed])
+        process = subprocess.Popen(
+            [sys.executable, __file__, "--attack", arguments],
+            env={**os.environ, "NUMBA_BOUNDSCHECK": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
-        lines = [json.loads(line) for line in done.stdout.splitlines()]
-        for start, end in zip(lines[::2], lines[1::2], strict=False):
-            found.append((start[3], end))
-        if done.returncode == 0:
-            return found
-        if len(lines) % 2 == 0:
-            raise RuntimeError(f"the attack on {spec} failed:\n{done.stderr[-3000:]}")
-        how = "stood still" if "Timeout" in done.stderr else f"died with {done.returncode}"
-        found.append((lines[-1][3], how))
-        first = lines[-1][2] + 1
+        begun = None
+        for line in process.stdout or ():
+            said = json.loads(line)
+            if isinstance(said, list):
+                begun = said
+            else:
+                yield specs[begun[0]], begun[2], said
+                begun = None
+        _, errors = process.communicate()
+        if process.returncode == 0:
+            return
+        if begun is None:
+            raise RuntimeError(f"the attack failed:\n{errors[-3000:]}")
+        yield specs[begun[0]], begun[2], "stood still" if "Timeout" in errors else f"died with {process.returncode}"
+        first = [begun[0], begun[1] + 1]
 
 
-def failures(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the forgeries that were neither refused nor played on with."""
-    return [(name, result) for name, result in found if result not in ("refused", "played")]
+def is_harmless(result: str) -> bool:
+    """Tell whether a forged agent was refused, or could be played on with."""
+    return result in ("refused", "played")
 
 
 def main() -> None:
@@ -343,23 +354,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="every forgery, in both kinds of rewards")
     parser.add_argument("--share", type=float, default=0.1, help="of the forgeries, if not --full")
-    parser.add_argument("--attack", nargs=6, help=argparse.SUPPRESS)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--attack", help=argparse.SUPPRESS)
     parser.add_argument("specs", nargs="*", help="policies; all if none are named")
     given = parser.parse_args()
     if given.attack:
-        spec, kind, first, n_rounds, share, seed = given.attack
-        attack_here(spec, kind, int(first), int(n_rounds), float(share), int(seed))
+        attack_here(*json.loads(given.attack))
         return
     total: Counter[str] = Counter()
     for spec in given.specs or attacked():
         for kind in ("clicks", "numbers"):
-            found = attack(spec, kind, share=1.0 if given.full else given.share)
-            bad = failures(found)
-            counts = Counter(result if result in ("refused", "played") else "failed" for _, result in found)
-            total += counts
+            counts: Counter[str] = Counter()
+            for _, name, result in attack([spec], kind, share=1.0 if given.full else given.share, seed=given.seed):
+                counts[result if is_harmless(result) else "failed"] += 1
+                if not is_harmless(result):
+                    print(f"    {name}: {result}", flush=True)
             print(f"{spec} ({kind}): {dict(counts)}", flush=True)
-            for name, result in bad:
-                print(f"    {name}: {result}", flush=True)
+            total += counts
     print(f"all: {dict(total)}")
     sys.exit(1 if total["failed"] else 0)
 
