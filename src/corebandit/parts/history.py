@@ -43,7 +43,7 @@ class History(NamedTuple):
         used = self.table[arms, orders]
         check_whole("the pages of a history", used, 0, arms.size - 1)
         demand(np.unique(used).size == arms.size, "each page must be used once")
-        check_within("the numbers of a history", self.pages[: arms.size], -largest, largest)
+        check_within("the numbers of a history", self.pages, -largest, largest)
         return int(self.counts.sum())
 
     def listed(self) -> tuple[IntArray, FloatArray]:
