@@ -39,7 +39,7 @@ from corebandit.contracts.audit import (
 )
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_choice
-from corebandit.parts.moments import N_MOMENTS, exchange, include
+from corebandit.parts.moments import N_MOMENTS, audit_moments, exchange, include
 from corebandit.randomness.bits import Words, count_ones, next_word, uniform
 from corebandit.randomness.samplers import WORD_SIZE, binomial, first_lanes, heads, standard_normal, trials
 from corebandit.randomness.stream import Stream
@@ -262,14 +262,13 @@ class Pool(NamedTuple):
         n_kept = min(n_seen, self.size) if self.size > 0 else n_seen
         demand(self.tally[0] == n_seen, "the pool must have seen as many rewards as were learnt")
         demand(self.moments[0] == n_kept, "the pool's moments must be of the rewards that it keeps")
+        check_sums("the pool's mean", self.moments[[1, 7]], 1)
+        check_finite("the pool's variance", self.moments[2])
+        check_sums("the pool's deviation", self.deviation(), 2)
         if self.values.size > 0:
             demand(n_kept <= self.values.size, "the pool must have room for its rewards")
             check_rewards("the pool's rewards", self.values[:n_kept])
-        # Sums of 3rd to 6th powers may have left the range of floats; the 4th is used where the 6th has not.
-        check_sums("the pool's mean", self.moments[[1, 7]], 1)
-        check_finite("the pool's variance", self.moments[2])
-        if 0.0 < self.moments[6] < math.inf:
-            check_within("the pool's 4th moment", self.moments[4], 0.0, np.finfo(float).max)
+            audit_moments(self.moments, self.values[:n_kept])
         check_whole("the pool's wear", self.wear[0], 0, self.size)
         # Further values than are listed come and go; a list of all counts all.
         check_whole("the number of values in the pool", self.tally[1], 0, N_ATOMS + 1)
@@ -279,7 +278,7 @@ class Pool(NamedTuple):
         if self.tally[1] <= N_ATOMS:
             check_whole("the counts of values in the pool", self.atoms[1, :n_listed], 1, n_kept)
             demand(self.atoms[1, :n_listed].sum() == n_kept, "the values in the pool must be those it keeps")
-        else:
+        elif self.values.size > 0:
             check_sums("the pool's deviation", self.limit[0], 1)
             check_within("the pool's kurtosis", self.limit[1], -1.0, n_kept)
             check_within("the fewest draws from the pool for a limit", self.limit[2], 0.0, math.inf)
