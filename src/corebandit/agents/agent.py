@@ -23,12 +23,10 @@ from corebandit.agents.desk import ArmDesk, FeatureDesk
 from corebandit.agents.options import Named, Unnamed
 from corebandit.contracts.errors import AlreadyTold, BadInput, BadReward, DamagedFile, UnknownDecision
 from corebandit.contracts.features import check_finite
-from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy
+from corebandit.contracts.recipe import LARGEST_REWARD, AnyPolicy, FeaturePolicy, Policy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, is_finite, range_in_words, shortened
 from corebandit.parts.warm_up import warn_if_endless
-
-LARGEST_REWARD = 1e100  # squares of larger ones leave the range of floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +264,7 @@ class Agent:
             or len(set(ids)) < len(ids)
             or (ids and agent._desk.state is None)
         ):
-            raise BadInput("its numbers contradict each other")
+            raise DamagedFile("its numbers contradict each other")
         rows: Iterable[FloatArray | None] = [None] * len(ids)
         if isinstance(agent._desk, FeatureDesk):
             table = np.empty((len(ids), agent._desk.n_features or 0))

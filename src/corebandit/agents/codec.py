@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import os
 import zlib
 from collections.abc import Hashable, Iterator
@@ -14,11 +15,12 @@ from corebandit.catalogue import policy_named
 from corebandit.contracts.atomic_files import fits_its_digest, json_with_digest, remove_leftovers, write_whole
 from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.recipe import AnyPolicy
-from corebandit.contracts.validate import shortened
+from corebandit.contracts.validate import check_count, shortened
 
 FORMAT = 3
 WITHOUT_DIGEST = 2  # the format of version 0.4
 LONGEST_MODEL = 1000  # characters of a model that an error shows: it is to be made again from them
+LARGEST_GAIN = 1100  # zlib makes no data smaller than to a share of 1 / 1032
 DAMAGED = (ValueError, KeyError, TypeError, OverflowError, MemoryError, zlib.error)  # what restoring nonsense raises
 
 
@@ -107,8 +109,19 @@ def array_to_json(array: Any) -> dict[str, Any]:
     return {"dtype": str(array.dtype), "shape": list(array.shape), "zlib": packed}
 
 
+def size_in_json(saved: dict[str, Any]) -> int:
+    """Return how many numbers an array holds that was saved, if there can be data for so many."""
+    size = math.prod(check_count("shape", length, at_least=0) for length in saved["shape"])
+    if size > LARGEST_GAIN * len(saved["zlib"]):
+        raise ValueError(f"an array of {size} numbers cannot be in {len(saved['zlib'])} characters")
+    return size
+
+
 def fill_from_json(array: Any, saved: dict[str, Any]) -> None:
-    """Fill `array` with the one that was saved, which must be of its kind."""
+    """Fill `array` with the one that was saved, which must be of its kind, whatever its data would expand to."""
     if [saved["dtype"], saved["shape"]] != [str(array.dtype), list(array.shape)]:
-        raise BadInput(f"an array of {saved['dtype']} {saved['shape']} should be {array.dtype} {list(array.shape)}")
-    array[...] = np.frombuffer(zlib.decompress(base64.b64decode(saved["zlib"])), array.dtype).reshape(array.shape)
+        raise DamagedFile(f"an array of {saved['dtype']} {saved['shape']} should be {array.dtype} {list(array.shape)}")
+    unpacked = zlib.decompressobj().decompress(base64.b64decode(saved["zlib"]), max_length=array.nbytes + 1)
+    if len(unpacked) != array.nbytes:
+        raise DamagedFile(f"an array of {array.nbytes} bytes has other data")
+    array[...] = np.frombuffer(unpacked, array.dtype).reshape(array.shape)

@@ -3,15 +3,16 @@
 There is a desk for policies that choose among arms and one for policies that choose by features.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from corebandit.agents.codec import array_to_json, fill_from_json
+from corebandit.agents.codec import array_to_json, fill_from_json, size_in_json
 from corebandit.agents.migrations import in_todays_layout
 from corebandit.agents.options import MOST_ROWS, Named, Unnamed
 from corebandit.compiled.bridge import EntryPoint, machine_type
+from corebandit.contracts.audit import MOST_OBSERVATIONS, audit, demand
 from corebandit.contracts.errors import BadFeatures, BadInput
 from corebandit.contracts.features import LARGEST_FEATURE, as_row, as_rows, check_finite
 from corebandit.contracts.recipe import FeaturePolicy, Policy
@@ -22,6 +23,7 @@ from corebandit.randomness.stream import Stream, stream
 
 FIRST_CAPACITY = 256
 N_FEATURES = 3  # while nobody knows
+LARGEST_GROWTH = 8  # times what was saved that may be allocated: earlier versions may have kept less
 
 
 @EntryPoint
@@ -123,15 +125,47 @@ class Desk:
 
     def restore(self, content: dict[str, Any]) -> None:
         """Go on with what was saved for `n_arms` arms. Compiled code trusts these numbers with memory."""
-        capacity = check_count("capacity", content["capacity"])
-        self.n_observations = check_count("n_observations", content["n_observations"], at_least=0)
-        if self.n_observations > capacity or (self.n_observations > 0 and self.state is None):
-            raise BadInput("its numbers contradict each other")
+        n_observations = check_count("n_observations", content["n_observations"], at_least=0)
+        demand(n_observations <= MOST_OBSERVATIONS, "there must not be more observations than anyone can make")
+        capacity = self.capacity
+        while capacity < n_observations:
+            capacity *= 2
+        demand(content["capacity"] == capacity, f"capacity must be {capacity} for {n_observations} observations")
         fill_from_json(self.rng.words, content["rng"])
-        state = None if self.state is None else self.fresh_state(self.n_arms, capacity)
-        for array, saved in zip(arrays_of(state or ()), in_todays_layout(state or (), content["state"]), strict=True):
-            fill_from_json(array, saved)
-        self.set_state(state, self.n_arms, capacity)
+        demand(self.rng.words.any(), "the random generator must not be all zeros, which it would never leave")
+        if self.state is None and self.n_features is None:
+            demand(n_observations == 0 and content["state"] == [], "nothing is learnt from before the first features")
+        else:
+            state = self.room_for(content["state"], capacity)
+            for array, saved in zip(arrays_of(state), in_todays_layout(state, content["state"]), strict=True):
+                fill_from_json(array, saved)
+            self.audit(state, self.fresh_state(self.n_arms, capacity), n_observations)
+            self.set_state(state, self.n_arms, capacity)
+        self.n_observations = n_observations
+
+    def room_for(self, saved: list[Any], capacity: int) -> Any:
+        """Return a fresh state for the arrays that were saved.
+
+        A file may claim any number of observations and features. So the state is made in smaller sizes first, each at
+        most a few times the one before, and none that is much larger than all that was saved.
+        """
+        n_saved = sum(size_in_json(array) for array in saved)
+        for state in self.growing_states(capacity):
+            n_numbers = sum(array.size for array in arrays_of(state))
+            demand(n_numbers <= LARGEST_GROWTH * n_saved, f"{n_saved} numbers must be {n_numbers} or more")
+        return state
+
+    def growing_states(self, capacity: int) -> Iterator[Any]:
+        """Yield fresh states of ever more room, up to that for `capacity` observations."""
+        room = self.capacity
+        while room < capacity:
+            yield self.fresh_state(self.n_arms, room)
+            room *= 2
+        yield self.fresh_state(self.n_arms, capacity)
+
+    def audit(self, state: Any, fresh: Any, n_observations: int) -> None:
+        """Raise a DamagedFile unless the numbers of a state fit together."""
+        audit(state, fresh, range(n_observations, n_observations + 1))
 
 
 class ArmDesk(Desk):
@@ -257,8 +291,16 @@ class FeatureDesk(Desk):
         if n_rows != self.n_arms:
             raise BadInput(f"n_rows must be {self.n_arms}, not {n_rows!r}")
         if n_features is not None:
-            self.make_room_for("features", self.n_arms, check_count("n_features", n_features))
+            self.n_features = check_count("n_features", n_features)
         super().restore(content)
+
+    def growing_states(self, capacity: int) -> Iterator[Any]:
+        """Yield fresh states of ever more room, for ever more features and then observations."""
+        n_features = N_FEATURES
+        while n_features < (self.n_features or 0):
+            yield self.policy.start(self.n_arms, n_features, self.horizon, self.capacity)
+            n_features *= 2
+        yield from super().growing_states(capacity)
 
 
 def tame_reward(policy: Policy | FeaturePolicy) -> float:

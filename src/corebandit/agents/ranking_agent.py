@@ -263,7 +263,7 @@ class RankingAgent:
             or len(pending) < len(content["pending"])
             or agent._desk.n_observations % agent.n_positions
         ):
-            raise BadInput("its numbers contradict each other")
+            raise DamagedFile("its numbers contradict each other")
         agent._pending = {key: np.array(shown, np.int64) for key, shown in zip(pending, indices, strict=True)}
         agent._options.retire(retired)
         return agent

@@ -7,6 +7,7 @@ import numpy as np
 from corebandit.agents.desk import Desk
 from corebandit.agents.options import Named
 from corebandit.compiled.bridge import EntryPoint
+from corebandit.contracts.audit import audit, demand
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import IntArray
 from corebandit.randomness.stream import Stream
@@ -48,6 +49,12 @@ class RankingDesk(Desk):
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
         """Return a state that has seen nothing."""
         return self.policy.start(n_arms, self.n_positions, self.horizon, capacity)
+
+    def audit(self, state: Any, fresh: Any, n_observations: int) -> None:
+        """Raise a DamagedFile unless the numbers of a state fit together."""
+        n_rounds, n_left = divmod(n_observations, self.n_positions)
+        demand(n_left == 0, "observations must be of whole rankings")
+        audit(state, fresh, n_rounds, self.n_positions)
 
     def choose(self) -> IntArray:
         """Return the items to show, best first."""

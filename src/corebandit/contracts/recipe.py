@@ -14,6 +14,7 @@ import numpy as np
 
 REAL_LINE = (-math.inf, math.inf)
 UNIT_INTERVAL = (0.0, 1.0)
+LARGEST_REWARD = 1e100  # that agents take; squares of larger ones leave the range of floats
 ADDED_LATER = "added after 0.4"
 
 T = TypeVar("T")

@@ -10,11 +10,12 @@ Where we differ: Bernoulli bounds are found by Newton's method, in 3 to 12 steps
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, inlined, kernel
+from corebandit.contracts.audit import check_pulls, check_sums, check_within
 from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL, Policy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_choice, check_number
@@ -87,6 +88,13 @@ class KLUCBState(NamedTuple):
         """Learn from one reward."""
         self.counts[arm] += 1.0
         self.sums[arm] += reward
+
+    def audit(self, fresh: Self, seen: range) -> None:
+        """Raise a DamagedFile unless these numbers could have come from learning."""
+        check_pulls("counts", self.counts, seen)
+        check_sums("sums", self.sums, self.counts)
+        if not self.is_gaussian:
+            check_within("sums", self.sums, 0.0, self.counts)
 
 
 @dataclass(frozen=True)

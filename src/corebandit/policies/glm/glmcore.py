@@ -15,11 +15,12 @@ alike. Warm-up, rows that point out of everything seen so far and an unknown hor
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.audit import check_pulls
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_choice
 from corebandit.parts.glm import GLM, check_glm, new_glm
@@ -69,6 +70,13 @@ class GLMCOReState(NamedTuple):
         self.model.learn(arm, x, reward, 1.0)
         self.pool.add(reward, rng)
         self.span.add(x)
+
+    def audit(self, fresh: Self, seen: range) -> None:
+        """Raise a DamagedFile unless these numbers could have come from learning."""
+        n_seen = check_pulls("counts", self.counts, seen)
+        self.model.audit(n_seen, n_seen)
+        self.pool.audit(n_seen)
+        self.span.audit()
 
 
 @dataclass(frozen=True)

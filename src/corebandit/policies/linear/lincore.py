@@ -17,11 +17,12 @@ tried; so the first d choices span R^d where the offered rows do. Without a hori
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.audit import check_pulls
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
@@ -83,6 +84,15 @@ class LinCOReState(NamedTuple):
             self.groups.add(arm, x, 1.0)
         else:
             self.noise.add(x, 1.0)
+
+    def audit(self, fresh: Self, seen: range) -> None:
+        """Raise a DamagedFile unless these numbers could have come from learning."""
+        n_seen = check_pulls("counts", self.counts, seen)
+        self.ridge.audit(fresh.ridge)
+        self.noise.audit(fresh.noise)
+        self.groups.audit(n_seen if self.pool.exact else 0, n_seen)
+        self.pool.audit(n_seen)
+        self.span.audit()
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ NeuralCORe's network cannot. The warm-up is NeuralCORe's.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
+from corebandit.contracts.audit import check_sums
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count
 from corebandit.policies.neural.learner import Learner, new_learner
@@ -48,6 +49,12 @@ class NeuralEnsembleState(NamedTuple):
         self.frozen[index] = self.noise.draw(self.frozen.shape[1:], rng)
         past = self.learner.draw_past(rng)
         self.learner.train(past, self.frozen[past].swapaxes(1, 2))
+
+    def audit(self, fresh: Self, seen: range) -> None:
+        """Raise a DamagedFile unless these numbers could have come from learning."""
+        n_seen = self.noise.audit(seen)
+        self.learner.audit(n_seen)
+        check_sums("the frozen noise", self.frozen[:n_seen], 2.0 * self.noise.alpha)
 
 
 @dataclass(frozen=True)
