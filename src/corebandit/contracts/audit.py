@@ -34,7 +34,7 @@ def demand(fits: Any, what: str) -> None:
         raise DamagedFile(what)
 
 
-def check_within(name: str, numbers: Numbers, low: Any, high: Any) -> None:
+def check_within(name: str, numbers: Numbers | float, low: Any, high: Any) -> None:
     """Raise a DamagedFile unless all numbers are from `low` to `high`, numbers or arrays; NaN is not."""
     demand(np.all((numbers >= low) & (numbers <= high)), f"{name} must not be out of range")
 
@@ -77,7 +77,7 @@ def check_pulls(name: str, counts: Numbers, seen: range) -> int:
     return check_total(name, int(counts.sum()), seen)
 
 
-def check_sums(name: str, sums: Numbers, counts: Any) -> None:
+def check_sums(name: str, sums: Numbers | float, counts: Any) -> None:
     """Raise a DamagedFile unless the sums are of so many rewards each."""
     most = LARGEST_REWARD * (1.0 + ROUNDING) * counts
     check_within(name, sums, -most, most)
