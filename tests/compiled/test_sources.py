@@ -3,13 +3,14 @@
 import ast
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
 import corebandit as cb
 from corebandit.catalogue import known_policies
-from corebandit.compiled.sources import OURS, PACKAGE, UnknownSource, fingerprint, modules_below
+from corebandit.compiled.sources import IMPORT, OURS, PACKAGE, UnknownSource, fingerprint, modules_below
 from fresh_interpreter import run_python
 
 FINGERPRINTS = """
@@ -45,7 +46,7 @@ def module_name(path: Path) -> str:
 
 def test_imports_are_found_without_a_parser():
     for path in PACKAGE.rglob("*.py"):
-        assert modules_below(module_name(path)) >= imports_by_syntax_tree(path), path
+        assert set(IMPORT.findall(path.read_text())) == imports_by_syntax_tree(path), path
 
 
 def test_what_decides_numbers_imports_nothing_that_only_lists_names():
@@ -147,14 +148,17 @@ def own_fingerprint(
 def test_a_users_file_counts_with_what_it_imports_and_the_globals_that_it_reads(tmp_path):
     first = own_fingerprint(tmp_path)
     assert own_fingerprint(tmp_path) == first
-    assert own_fingerprint(tmp_path, mine=OWN + "# edited\n") != first
+    assert own_fingerprint(tmp_path, mine="# a comment\n" + OWN) == first
+    assert own_fingerprint(tmp_path, mine=OWN.replace("WIDTH * bonus", "2 * WIDTH * bonus")) != first
     assert own_fingerprint(tmp_path, helper="def bonus():\n    return 2.0\n") != first
+    assert own_fingerprint(tmp_path, helper="def bonus(size=1.0):\n    return size\n") != first
     assert own_fingerprint(tmp_path, change="mine.WIDTH = 3.0") != first
     assert own_fingerprint(tmp_path, change="mine.UNUSED = [3]") == first
+    assert own_fingerprint(tmp_path, change="mine.Mine.width = lambda self: 1.0") != first
 
 
 def test_our_names_that_a_users_file_uses_count(copied_package):
-    mine = OWN + "\nclass Other(cb.UCB1):\n    pass\n"
+    mine = OWN + "\nclass Other(cb.UCB1):\n    pass\n\nMine = Other\n"
     first = own_fingerprint(copied_package, mine)
     for module, is_used in (("arms/ucb1", True), ("arms/klucb", False)):
         path = copied_package / "corebandit" / "policies" / f"{module}.py"
@@ -164,25 +168,94 @@ def test_our_names_that_a_users_file_uses_count(copied_package):
         path.write_text(text)
 
 
-def test_what_was_typed_in_has_no_fingerprint():
-    namespace = {"__name__": "typed_in"}
-    exec("class Typed:\n    pass\n", namespace)
+def read_later(folder: Path, before: str, use: str, names: tuple[str, str]) -> None:
+    """Check that what a function reads when it runs is seen, in two processes between which a module changes."""
+    said = []
+    for value in ("1.0", "2.0", "2.0"):
+        (folder / f"{names[1]}.py").write_text(before.replace("VALUE", value))
+        (folder / f"{names[0]}.py").write_text(use)
+        said.append(run_python(OWN_FINGERPRINT.replace("mine", names[0]).format(change=""), folder))
+    assert said[0] != said[1] == said[2]
+
+
+@pytest.mark.parametrize(
+    ("before", "use"),
+    [
+        ("K = VALUE\n", "import given\nclass Mine:\n    def f(self):\n        return given.K\n"),
+        ("K = VALUE\n", "class Mine:\n    def f(self):\n        from given import K\n        return K\n"),
+        (
+            "import numba\n@numba.njit\ndef g(x=VALUE):\n    return x\n",
+            "from given import g\nclass Mine:\n    def f(self):\n        return g()\n",
+        ),
+        (
+            "def make(c):\n    def inner():\n        return c\n    return inner\ng = make(VALUE)\n",
+            "from given import g\nclass Mine:\n    def f(self):\n        return g()\n",
+        ),
+        (
+            "class Base:\n    def f(self):\n        return VALUE\n",
+            "import importlib\nBase = importlib.import_module('given').Base\nclass Mine(Base):\n    pass\n",
+        ),
+        (
+            "def g():\n    return VALUE\n",
+            "from given import g\nclass Mine:\n    f = property(lambda self: [g() for _ in range(3)])\n",
+        ),
+    ],
+)
+def test_whatever_a_users_code_reads_is_seen(tmp_path, before, use):
+    read_later(tmp_path, before, use.replace("class Mine", "class Mine"), ("mine", "given"))
+
+
+def test_a_users_module_called_like_one_of_python_s_is_the_users(tmp_path):
+    use = "from graphlib import g\nclass Mine:\n    def f(self):\n        return g()\n"
+    read_later(tmp_path, "def g():\n    return VALUE\n", use, ("mine", "graphlib"))
+
+
+def test_classes_made_within_a_function_are_told_apart_by_what_they_hold():
+    def make(width):
+        class Made:
+            def f(self):
+                return width
+
+        return Made
+
+    assert fingerprint([make(1.0)]) == fingerprint([make(1.0)]) != fingerprint([make(2.0)])
+
+
+def test_what_holds_an_object_that_nobody_can_take_apart_has_no_fingerprint():
+    lock = threading.Lock()
+
+    def use():
+        return lock
+
     with pytest.raises(UnknownSource):
-        fingerprint([namespace["Typed"]])
+        fingerprint([use])
 
 
-def test_a_file_that_has_changed_since_it_was_imported_has_no_fingerprint(tmp_path):
+def test_a_file_that_changes_after_it_was_imported_changes_nothing(tmp_path):
     script = """
-import pathlib, time
+import pathlib
 import corebandit.compiled.sources as sources
 path = pathlib.Path("late.py")
 path.write_text("def one():\\n    return 1\\n")
 import late
 first = sources.fingerprint([late.one])
 path.write_text("def one():\\n    return 2\\n")
+print(sources.fingerprint([late.one]) == first)
+"""
+    assert run_python(script, tmp_path) == "True"
+
+
+def test_a_source_of_ours_that_has_changed_since_is_unknown(copied_package):
+    script = """
+import os, pathlib, corebandit as cb
+import corebandit.compiled.sources as sources
+path = pathlib.Path(cb.__file__).parent / "policies" / "arms" / "ucb1.py"
+date = path.stat()
+path.write_text(path.read_text() + "\\n# edited\\n")
+os.utime(path, ns=(date.st_atime_ns, date.st_mtime_ns))
 try:
-    print(sources.fingerprint([late.one]))
+    print(sources.fingerprint([cb.UCB1]))
 except sources.UnknownSource:
     print("unknown")
 """
-    assert run_python(script, tmp_path) == "unknown"
+    assert run_python(script, copied_package) == "unknown"

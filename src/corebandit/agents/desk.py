@@ -11,51 +11,19 @@ import numpy as np
 from corebandit.agents.codec import array_to_json, fill_from_json, size_in_json
 from corebandit.agents.migrations import in_todays_layout
 from corebandit.agents.options import MOST_ROWS, Named, Unnamed
+from corebandit.agents.steps import learn, learn_row, select, select_row
 from corebandit.compiled.bridge import EntryPoint, machine_type
 from corebandit.contracts.audit import MOST_OBSERVATIONS, audit, demand
 from corebandit.contracts.errors import BadFeatures, BadInput
-from corebandit.contracts.features import LARGEST_FEATURE, as_row, as_rows, check_finite
+from corebandit.contracts.features import as_row, as_rows, check_finite
 from corebandit.contracts.recipe import FeaturePolicy, Policy
-from corebandit.contracts.state import FloatArray, IntArray, arrays_of, carry_over
+from corebandit.contracts.state import FloatArray, arrays_of, carry_over
 from corebandit.contracts.validate import check_count
-from corebandit.parts.choose import best_arm
 from corebandit.randomness.stream import Stream, stream
 
 FIRST_CAPACITY = 256
 N_FEATURES = 3  # while nobody knows
 LARGEST_GROWTH = 8  # times what was saved that may be allocated: earlier versions may have kept less
-
-
-@EntryPoint
-def select(state: Any, rng: Stream, scores: FloatArray, offered: IntArray) -> int:
-    """Score all arms and return the best on offer."""
-    state.score(rng, scores)
-    return best_arm(scores, offered, rng)
-
-
-@EntryPoint
-def learn(state: Any, rng: Stream, arm: int, reward: float) -> None:
-    """Learn from one reward."""
-    state.update(arm, reward, rng)
-
-
-@EntryPoint
-def select_row(state: Any, rng: Stream, features: FloatArray, scores: FloatArray, offered: IntArray) -> int:
-    """Score all rows and return the best on offer, or -1, with nothing done, if a feature is not finite or is huge."""
-    n_bad = 0
-    for row in range(features.shape[0]):
-        for j in range(features.shape[1]):
-            n_bad += not abs(features[row, j]) <= LARGEST_FEATURE
-    if n_bad > 0:
-        return -1
-    state.score(features, rng, scores)
-    return best_arm(scores, offered, rng)
-
-
-@EntryPoint
-def learn_row(state: Any, rng: Stream, arm: int, x: FloatArray, reward: float) -> None:
-    """Learn from one reward of a row."""
-    state.update(arm, x, reward, rng)
 
 
 class Desk:
@@ -130,7 +98,13 @@ class Desk:
         capacity = self.capacity
         while capacity < n_observations:
             capacity *= 2
-        demand(content["capacity"] == capacity, f"capacity must be {capacity} for {n_observations} observations")
+        # Room is made before anything is learnt in it, which may fail.
+        is_doubled = content["capacity"] == 2 * capacity and capacity == n_observations
+        demand(
+            is_doubled or content["capacity"] == capacity,
+            f"capacity must be {capacity} for {n_observations} observations",
+        )
+        capacity = content["capacity"]
         fill_from_json(self.rng.words, content["rng"])
         demand(self.rng.words.any(), "the random generator must not be all zeros, which it would never leave")
         if self.state is None and self.n_features is None:

@@ -6,29 +6,11 @@ import numpy as np
 
 from corebandit.agents.desk import Desk
 from corebandit.agents.options import Named
-from corebandit.compiled.bridge import EntryPoint
+from corebandit.agents.steps import learn_clicks, select_ranking
 from corebandit.contracts.audit import audit, demand
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import IntArray
 from corebandit.randomness.stream import Stream
-
-
-@EntryPoint
-def select_ranking(state: Any, rng: Stream, ranking: IntArray, offered: IntArray, shown: IntArray) -> None:
-    """Rank the items and fill `shown` with the first that are on offer, `offered`, ascending."""
-    state.rank(rng, ranking)
-    n_shown = 0
-    for item in ranking:
-        place = np.searchsorted(offered, item)
-        if n_shown < shown.size and place < offered.size and offered[place] == item:
-            shown[n_shown] = item
-            n_shown += 1
-
-
-@EntryPoint
-def learn_clicks(state: Any, rng: Stream, ranking: IntArray, clicks: IntArray) -> None:
-    """Learn from the clicks on a ranking."""
-    state.learn(ranking, clicks, rng)
 
 
 class RankingDesk(Desk):

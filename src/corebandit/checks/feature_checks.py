@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from corebandit.agents.agent import Agent
-from corebandit.agents.desk import select_row
+from corebandit.agents.steps import select_row
 from corebandit.checks.game_checks import N_ARMS, N_FEATURES, N_ROUNDS, FeatureGame, require_no_nan, some_rows
 from corebandit.checks.sentences import SEED, CheckFailed, require
 from corebandit.contracts.state import arrays_of

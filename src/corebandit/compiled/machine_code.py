@@ -16,15 +16,17 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import llvmlite.binding
 import numba
 import numpy as np
 from numba.core import caching, serialize
 
-from corebandit.compiled.sources import UnknownSource, fingerprint
+from corebandit.compiled.sources import UnknownSource, fingerprint, is_found_by_its_name
 from corebandit.contracts.atomic_files import remove_leftovers, sealed, unsealed, write_whole
 
 UNUSED_AFTER = 30 * 24 * 3600  # seconds; then machine code is removed
@@ -40,8 +42,17 @@ Pickler: Any = serialize.NumbaPickler
 def environment() -> str:
     """Identify what decides numbers besides sources: libraries and the processor."""
     # Sums may be added up in another order on another processor, and are not in plain Python.
-    built = (sys.version_info[:2], numba.__version__, np.__version__, config.DISABLE_JIT, host.get_host_cpu_name())
-    return repr(built)
+    processor = (config.CPU_NAME or host.get_host_cpu_name(), config.CPU_FEATURES, _features(), config.OPT)
+    libraries = (numba.__version__, llvmlite.__version__, np.__version__)
+    return repr((sys.version_info[:2], libraries, processor, config.DISABLE_JIT))
+
+
+def _features() -> str:
+    """Return what the processor can do: two of one name may differ."""
+    try:
+        return str(host.get_host_cpu_features().flatten())
+    except RuntimeError:  # the system does not tell
+        return ""
 
 
 def cache_directory() -> Path:
@@ -93,7 +104,7 @@ class KeptCode:
         """Return where machine code for a signature belongs, or None if nobody can know what it is made from."""
         classes = sorted(set(_classes(signature)), key=_path_of)
         try:
-            if not all(map(_is_found_by_its_name, classes)):
+            if not all(map(is_found_by_its_name, classes)):
                 return None
             sources = fingerprint([self.function, *classes])
         except UnknownSource:
@@ -110,9 +121,10 @@ class KeptCode:
             return None
         try:
             content = pickle.loads(unsealed(path.read_bytes()))
-            os.utime(path)  # it is used
         except (OSError, ValueError):  # not there, or damaged
             return None
+        with contextlib.suppress(OSError):  # it may be another's
+            os.utime(path)  # it is used
         return Rebuilding.rebuild(self, target_context, content)
 
     def save_overload(self, signature: tuple[Any, ...], compiled: Any) -> None:
@@ -136,20 +148,7 @@ class _Pickler(Pickler):
 
 
 def _of_main(name: str) -> Any:
-    return _found("__main__", name)
-
-
-def _found(module: str, name: str) -> Any:
-    """Return what a name stands for in a module, or None."""
-    found: Any = sys.modules.get(module)
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return found
-
-
-def _is_found_by_its_name(cls: type) -> bool:
-    """Tell whether a class is the one that its file says; those made within functions may have many of a name."""
-    return _found(cls.__module__, cls.__qualname__) is cls
+    return attrgetter(name)(sys.modules["__main__"])
 
 
 def _path_of(definition: Any) -> str:

@@ -5,6 +5,7 @@ path, `kill -9`, a power cut. `sealed` content carries a digest, so that damage 
 """
 
 import contextlib
+import glob
 import hashlib
 import json
 import os
@@ -18,6 +19,7 @@ from typing import IO, Any
 from corebandit.contracts.errors import CannotWrite, DamagedFile
 
 PART = ".part"
+LONGEST_NAME = 50  # of the target, in the name of a part: names have at most 255 bytes
 SEAL = b"corebandit sealed "
 SEAL_SIZE = len(SEAL) + 64 + 1  # the words, a SHA-256 in hexadecimal, a newline
 
@@ -45,6 +47,8 @@ def writing_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             if mode is not None:
                 os.chmod(part, mode)
             os.fsync(file.fileno())
+            if sys.platform == "win32":  # which does not move open files, and has no lock to hold
+                file.close()
             os.replace(part, target)
         _sync_folder(target.parent)
     except BaseException as error:
@@ -68,7 +72,7 @@ def remove_leftovers(folder: str | os.PathLike[str], name: str = "") -> None:
     """Remove the parts of files called `name`, or of any, that killed writers have left; leave those being written."""
     if sys.platform == "win32":  # which has no such locks
         return
-    for part in Path(folder).glob(f".{name or '*'}.*{PART}"):
+    for part in Path(folder).glob(f".{glob.escape(name[:LONGEST_NAME]) or '*'}.*{PART}"):
         with contextlib.suppress(OSError), part.open("rb") as file:
             _lock(file, wait=False)  # whoever writes it holds this
             part.unlink()
@@ -134,7 +138,7 @@ def _mode_to_keep(path: str | os.PathLike[str], target: Path) -> int | None:
 def _new_part(path: str | os.PathLike[str], target: Path) -> tuple[Path, IO[bytes]]:
     """Open a new file beside the target, locked, so that nobody takes it for a leftover."""
     while True:
-        part = target.with_name(f".{target.name}.{secrets.token_hex(8)}{PART}")
+        part = target.with_name(f".{target.name[:LONGEST_NAME]}.{secrets.token_hex(8)}{PART}")
         try:
             file = part.open("xb")
             _lock(file, wait=True)

@@ -26,7 +26,7 @@ def imported(what: str, path: Path) -> Any:
     sys.modules[name] = module
     try:
         module_spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise BadInput(
             f"{shortened(str(path), LONGEST_PATH)} cannot be imported: {type(error).__name__}: {error}"

@@ -1,16 +1,17 @@
 """Public names of a package, listed once, in its stub, and imported when first used.
 
-The stub `__init__.pyi` is what type checkers and editors read. Each of its lines says where a name lives:
-
-    from corebandit.policies.arms.core import CORe as CORe
+The stub `__init__.pyi` is what type checkers and editors read. Each of its lines says where a name lives, as an import
+of the name under itself.
 """
 
 import re
+import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+BEGAN = time.time()  # our sources are read from here on: this module is the first of them
 LINE = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
 

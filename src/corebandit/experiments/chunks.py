@@ -3,6 +3,7 @@
 A chunk is a pure function of its key, so threads, order and interruptions cannot change a number.
 """
 
+import hashlib
 import os
 import threading
 import time
@@ -72,16 +73,30 @@ class Chunk:
         )
 
     def _code(self) -> str:
-        """Identify the sources that decide what happens in a run; where nobody can, by a name that never comes back."""
+        """Identify what decides what happens in a run; where nobody can, by a name that never comes back."""
         problem = self.experiment.problem
         instance = problem.draw(stream(0))
         state = self.policy.start_on(instance, self.experiment.horizon, 2)
         entry, _ = game_on(instance, (0, "", 0))
         found = {play_chunk, entry.in_python, *self.policy.outside_code()}
         try:
-            return fingerprint(found.union(*map(_classes_in, (problem, instance, self.policy, state))))
+            code = fingerprint(found.union(*map(_classes_in, (problem, instance, self.policy, state))))
         except UnknownSource:
             return os.urandom(16).hex()
+        return f"{code} {_contents((instance, state))}"  # which may come from files
+
+
+def _contents(values: Any) -> str:
+    """Return a digest of the arrays and numbers in nested tuples."""
+    content = hashlib.sha256()
+    for value in values:
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            content.update(f"{value.dtype} {value.shape}".encode() + np.ascontiguousarray(value).tobytes())
+        elif isinstance(value, tuple):
+            content.update(_contents(value).encode())
+        elif isinstance(value, bool | int | float):
+            content.update(repr(value).encode())
+    return content.hexdigest()
 
 
 def _classes_in(value: Any) -> set[type]:
