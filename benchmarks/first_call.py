@@ -10,13 +10,12 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 from numba.core.event import install_recorder
 
 from corebandit import BernoulliBandit
 from corebandit.catalogue import arm_policies
-from corebandit.games.arm_game import play_arms
-from corebandit.randomness.stream import stream, streams
+from corebandit.games.kinds import ARMS
+from corebandit.randomness.stream import stream
 from measure import CpuSeconds, cpu_seconds
 
 
@@ -39,12 +38,9 @@ def first_calls(names: Sequence[str], cache_folder: str) -> FirstCall:
 def _first_call(name: str) -> FirstCall:
     """Compile the simulation of a policy, or load it from disk, by playing no round at all."""
     problem = BernoulliBandit().draw(stream(0, "instance"))
-    state = arm_policies()[name]().start(problem.n_arms, 100, 100)
-    rng, rewards = stream(0, "policy"), streams(problem.n_arms, 0, "rewards")
+    arguments = ARMS.without_rounds(problem, arm_policies()[name](), horizon=100)
     with install_recorder("numba:compile") as compilations:
-        play = play_arms.compiled
-        no_rounds, regret = np.zeros(1, np.int64), np.zeros(1)
-        seconds = cpu_seconds(lambda: play(state, problem, rng, rewards, no_rounds, False, regret))
+        seconds = cpu_seconds(lambda: ARMS.loop.compiled(*arguments))
     return FirstCall(seconds, sum(event.is_start for _, event in compilations.buffer))
 
 

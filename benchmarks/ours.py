@@ -7,11 +7,10 @@ import numpy as np
 
 from corebandit import BernoulliBandit, Given, Problem
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.recipe import AnyPolicy, offers_features
+from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.state import FloatArray
-from corebandit.games.arm_game import play_arms
-from corebandit.games.feature_game import play_features
-from corebandit.randomness.stream import Stream, stream, streams
+from corebandit.games.kinds import game_of
+from corebandit.randomness.stream import Stream, stream
 from measure import CpuSeconds, cpu_seconds
 
 N_ARMS = 10
@@ -53,14 +52,9 @@ class Simulation:
 
     def __init__(self, policy: AnyPolicy, problem: Problem, horizon: int, run: int = 0) -> None:
         self.problem: Any = problem.draw(stream(run, "instance"))
-        n_arms = self.problem.n_arms
+        game = game_of(self.problem)
         state = policy.start_on(self.problem, horizon, horizon)
-        rng, rewards = stream(run, "policy"), streams(n_arms, run, "rewards")
-        if offers_features(self.problem):
-            play, features = play_features.compiled, np.empty((n_arms, self.problem.n_features))
-            self._play = partial(play, state, self.problem, rng, stream(run, "contexts"), rewards, features)
-        else:
-            self._play = partial(play_arms.compiled, state, self.problem, rng, rewards)
+        self._play = partial(game.loop.compiled, state, self.problem, *game.needs(self.problem, (run, "", run)))
         self.round, self.regret = 0, 0.0
         self.play(0)  # compiles, where nobody measures
 

@@ -8,6 +8,7 @@ import typer
 
 from corebandit.cli import commands
 from corebandit.cli.click_commands import clicks
+from corebandit.cli.stopping import leave_threads_behind, stop_on_termination
 from corebandit.cli.terminal import speak_plainly
 
 app = typer.Typer(
@@ -71,4 +72,9 @@ def _catalogue(what: Catalogue) -> Iterator[tuple[str, str, str]]:
 def main() -> None:
     """Run the command line."""
     speak_plainly()
-    app()
+    stop_on_termination()
+    try:
+        app()
+    except SystemExit as ended:
+        leave_threads_behind(ended.code if isinstance(ended.code, int) else 1)
+        raise

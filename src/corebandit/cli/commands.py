@@ -138,13 +138,13 @@ def compare(
 
 def _usual_policies(problems: "list[Problem]") -> str:
     """Return policies that fit the problems, if these are all of one kind."""
-    from corebandit.contracts.recipe import offers_features, shows_rankings
+    from corebandit.games.kinds import FEATURES, RANKINGS, game_of
     from corebandit.randomness.stream import stream
 
-    instances = [problem.draw(stream(0)) for problem in problems]
-    if all(map(offers_features, instances)):
+    games = {game_of(problem.draw(stream(0))) for problem in problems}
+    if games == {FEATURES}:
         return "LinCORe,LinTS,LinUCB"
-    if all(map(shows_rankings, instances)):
+    if games == {RANKINGS}:
         observes = {getattr(problem, "observes", "last_click") for problem in problems}
         looked_at = "all" if observes == {"all"} else "last_click"
         return f"Ranked(CORe, observes={looked_at}),Ranked(BernoulliTS, observes={looked_at}),TopRank"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from corebandit.cli.flags import Sampler
+from corebandit.cli.stopping import Terminated
 from corebandit.cli.terminal import as_text, check_spelled
 from corebandit.contracts.errors import BadInput
 
@@ -127,6 +128,6 @@ def errors_as_sentences(
     except BadInput as error:  # anything else is a bug, and looks like one
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(2) from error
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Terminated) as asked:
         typer.echo(f"Stopped. {when_stopped}", err=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(143 if isinstance(asked, Terminated) else 130) from None

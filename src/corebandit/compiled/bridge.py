@@ -29,6 +29,7 @@ config: Any = numba.config
 typeof: Any = numba.typeof
 infer_getattr: Any = extending.infer_getattr
 lower_builtin: Any = extending.lower_builtin
+overload: Any = extending.overload
 AttributeTemplate: Any = templates.AttributeTemplate
 CallTemplate: Any = templates.AbstractTemplate
 Dispatcher: Any = types.Dispatcher
@@ -117,6 +118,22 @@ def _method(cls: type, name: str) -> type:
         return compiled(builder, args)
 
     return Method
+
+
+def begin_round(problem: Any, current_round: int) -> bool:
+    """Tell a problem that changes over time which round begins, and return whether its means may have changed.
+
+    Which problems do is decided by type when a loop is compiled: those without a method `begin_round(current_round)`
+    cost nothing.
+    """
+    return bool(problem.begin_round(current_round)) if hasattr(problem, "begin_round") else False
+
+
+@overload(begin_round, strict=False)  # annotations may differ
+def _begin_round(problem: Any, current_round: Any) -> Any:
+    if hasattr(getattr(problem, "instance_class", None), "begin_round"):
+        return lambda problem, current_round: problem.begin_round(current_round)
+    return lambda problem, current_round: False
 
 
 def machine_type(value: Any) -> Any:

@@ -21,7 +21,8 @@ from corebandit.compiled.sources import UnknownSource, fingerprint
 from corebandit.contracts.recipe import AnyPolicy, digest
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.experiment import Experiment
-from corebandit.games.kinds import NO_ROUNDS, game_on, n_observations
+from corebandit.games.game import NO_ROUNDS
+from corebandit.games.kinds import game_of
 from corebandit.randomness.stream import stream
 
 RUNS_PER_CHUNK = 10  # of a compiled policy; one that runs in Python is slow, so its runs are kept one by one
@@ -77,8 +78,7 @@ class Chunk:
         problem = self.experiment.problem
         instance = problem.draw(stream(0))
         state = self.policy.start_on(instance, self.experiment.horizon, 2)
-        entry, _ = game_on(instance, (0, "", 0))
-        found = {play_chunk, entry.in_python, *self.policy.outside_code()}
+        found = {play_chunk, game_of(instance).loop.in_python, *self.policy.outside_code()}
         try:
             code = fingerprint(found.union(*map(_classes_in, (problem, instance, self.policy, state))))
         except UnknownSource:
@@ -146,13 +146,14 @@ def play_chunk(chunk: Chunk, stop: threading.Event) -> Runs:
         if stop.is_set():
             raise Stopped
         problem = experiment.problem.draw(stream(seed, problem_id, run, "instance"))
-        state = policy.start_on(problem, experiment.horizon, n_observations(problem, experiment.horizon))
-        entry, streams_and_room = game_on(problem, (seed, problem_id, run))
-        function = entry.prepared(compiled=policy.runs_compiled)
+        game = game_of(problem)
+        state = policy.start_on(problem, experiment.horizon, game.n_observations(problem, experiment.horizon))
+        needs = game.needs(problem, (seed, problem_id, run))
+        function = game.loop.prepared(compiled=policy.runs_compiled)
         player = state if policy.runs_compiled else Stoppable(state, stop)
-        play = partial(function, player, problem, *streams_and_room)
+        play = partial(function, player, problem, *needs)
         if index == 0 and policy.runs_compiled:
-            _compile(entry, (state, problem, *streams_and_room, NO_ROUNDS, is_realised, regret[index]), stop)
+            _compile(game.loop, (state, problem, *needs, NO_ROUNDS, is_realised, regret[index]), stop)
         started = time.thread_time()
         play(rounds, is_realised, regret[index])
         cpu_seconds += time.thread_time() - started

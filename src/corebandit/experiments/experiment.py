@@ -7,19 +7,11 @@ from typing import Any
 import numpy as np
 
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.recipe import (
-    AnyPolicy,
-    FeaturePolicy,
-    Policy,
-    Problem,
-    RankingPolicy,
-    digest,
-    offers_features,
-    shows_rankings,
-)
+from corebandit.contracts.recipe import AnyPolicy, Problem, digest
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_choice, check_count, range_in_words, shortened
 from corebandit.experiments.memory_need import check_memory
+from corebandit.games.kinds import game_of
 from corebandit.parts.warm_up import warn_if_endless
 from corebandit.problems.given import Given
 from corebandit.randomness.stream import stream
@@ -112,13 +104,13 @@ class Experiment:
         check_count("seed", seed, at_least=0)
         check_choice("regret", regret, REGRETS)
         instance = problem.draw(stream(0))
+        game = game_of(instance)
         for policy in labelled.values():
-            check_rankings_fit(policy, problem, instance)
-            check_features_fit(policy, problem, instance)
+            game.check(policy, problem)
             check_rewards_fit(policy, problem)
             policy.start_on(instance, horizon, 2)  # a policy that cannot start under these settings says so now
             check_memory(policy, instance, horizon)
-            _warn_of_endless_warm_up(policy, instance, horizon)
+            _warn_of_endless_warm_up(policy, game.sizes(instance), horizon)
         for current_round in also_at:
             if check_count("also_at", current_round) > horizon:
                 raise BadInput(f"also_at must name rounds up to the horizon, {horizon}, not {current_round}")
@@ -172,40 +164,9 @@ def check_rewards_fit(policy: AnyPolicy, problem: Problem) -> None:
         )
 
 
-def check_features_fit(policy: AnyPolicy, problem: Problem, instance: Any) -> None:
-    """Raise BadInput if the problem offers features that the policy would ignore, or none that it needs."""
-    if offers_features(instance) and not isinstance(policy, FeaturePolicy):
-        raise BadInput(
-            f"{policy.label} takes no features, but {problem.label} offers them: choose a policy that does, such as "
-            "LinCORe"
-        )
-    if isinstance(policy, FeaturePolicy) and not offers_features(instance):
-        raise BadInput(
-            f"{policy.label} chooses by features, but {problem.label} offers none: choose a problem that does, such as "
-            "linear, or a policy for arms, such as CORe"
-        )
-
-
-def check_rankings_fit(policy: AnyPolicy, problem: Problem, instance: Any) -> None:
-    """Raise BadInput if the problem shows rankings and the policy does not rank, or the other way round."""
-    if shows_rankings(instance) and not isinstance(policy, RankingPolicy):
-        hint = f"say Ranked({policy.label})" if isinstance(policy, Policy) else "choose a policy that does"
-        raise BadInput(f"{policy.label} does not rank, but {problem.label} shows rankings: {hint}")
-    if isinstance(policy, RankingPolicy) and not shows_rankings(instance):
-        raise BadInput(
-            f"{policy.label} ranks items, but {problem.label} shows no rankings: choose a problem that does, such as "
-            "ranking, or a policy for arms, such as CORe"
-        )
-
-
-def _warn_of_endless_warm_up(policy: Any, problem: Any, horizon: int) -> None:
-    if not hasattr(policy, "warm_up_rounds"):
-        return
-    sizes: tuple[int, ...] = (problem.n_features,) if isinstance(policy, FeaturePolicy) else ()
-    if isinstance(policy, RankingPolicy):
-        sizes = problem.n_items, problem.n_positions
-    n_rounds = policy.warm_up_rounds(*(sizes or (problem.n_arms,)), horizon)
-    warn_if_endless(policy.label, n_rounds, horizon, stacklevel=4)
+def _warn_of_endless_warm_up(policy: Any, sizes: tuple[int, ...], horizon: int) -> None:
+    if hasattr(policy, "warm_up_rounds"):
+        warn_if_endless(policy.label, policy.warm_up_rounds(*sizes, horizon), horizon, stacklevel=4)
 
 
 def _labelled(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy]) -> dict[str, AnyPolicy]:

@@ -7,7 +7,7 @@ from typing import Any
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.state import arrays_of
-from corebandit.games.kinds import n_observations
+from corebandit.games.kinds import game_of
 
 FEW = 1024  # observations to tell from what each of them takes
 SHARE = 16  # of the memory that may be asked for to see whether a state stops growing
@@ -20,7 +20,7 @@ def check_memory(policy: AnyPolicy, problem: Any, horizon: int) -> None:
 
     A state grows in proportion to the observations, or stops at some size: what a few more take, all more take at most.
     """
-    memory, wanted = machine_memory(), n_observations(problem, horizon)
+    memory, wanted = machine_memory(), game_of(problem).n_observations(problem, horizon)
 
     def size(capacity: int) -> int:
         state = policy.start_on(problem, horizon, capacity)

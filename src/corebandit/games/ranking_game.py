@@ -1,12 +1,14 @@
-"""The compiled loop of a policy that ranks for users who click."""
+"""Ranking for users who click."""
 
 from typing import Any
 
 import numpy as np
 
-from corebandit.compiled.bridge import EntryPoint
+from corebandit.compiled.bridge import EntryPoint, begin_round
+from corebandit.contracts.recipe import AnyPolicy, Policy, Problem, RankingPolicy, shows_rankings
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.randomness.stream import Stream
+from corebandit.games.game import Game, Identity
+from corebandit.randomness.stream import Stream, stream
 
 
 @EntryPoint
@@ -17,6 +19,7 @@ def play_rankings(
     users: Stream,
     chance: FloatArray,
     ranking: IntArray,
+    clicks: IntArray,
     rounds: IntArray,
     realised: bool,
     regret: FloatArray,
@@ -24,12 +27,13 @@ def play_rankings(
     """Show `rounds[-1]` rankings and fill `regret` with the total up to each of `rounds`.
 
     Each round's user comes from the stream `users`, so every policy meets the same. `chance` `(2, n_items)` and
-    `ranking` `(n_positions,)` are room for the user and for what is shown.
+    `ranking` and `clicks` `(n_positions,)` are room for the user, for what is shown and for what was clicked.
     """
-    clicks = np.empty_like(ranking)
     best_value = problem.best_value()
     total, checkpoint = 0.0, 0
     for current_round in range(1, rounds[-1] + 1):
+        if begin_round(problem, current_round):
+            best_value = problem.best_value()
         problem.draw_user(users, chance)
         state.rank(rng, ranking)
         problem.click(ranking, chance, clicks)
@@ -38,3 +42,38 @@ def play_rankings(
         if current_round == rounds[checkpoint]:
             regret[checkpoint] = total
             checkpoint += 1
+
+
+def room_for_rankings(n_items: int, n_positions: int) -> tuple[FloatArray, IntArray, IntArray]:
+    """Return room for a user, a ranking and clicks."""
+    return np.empty((2, n_items)), np.zeros(n_positions, np.int64), np.zeros(n_positions, np.int64)
+
+
+class RankingGame(Game):
+    """A problem that shows rankings to users who click."""
+
+    loop = play_rankings
+
+    def suits(self, instance: Any) -> bool:
+        """Tell whether an instance shows rankings."""
+        return shows_rankings(instance)
+
+    def refusal(self, policy: AnyPolicy, problem: Problem) -> str:
+        """Say why a policy cannot play, or nothing."""
+        if isinstance(policy, RankingPolicy):
+            return ""
+        hint = f"say Ranked({policy.label})" if isinstance(policy, Policy) else "choose a policy that does"
+        return f"{policy.label} does not rank, but {problem.label} shows rankings: {hint}"
+
+    def needs(self, instance: Any, identity: Identity) -> tuple[Any, ...]:
+        """Return the streams of the policy and the users, and room for a user, a ranking and clicks."""
+        rng, users = stream(*identity, "policy"), stream(*identity, "users")
+        return rng, users, *room_for_rankings(instance.n_items, instance.n_positions)
+
+    def sizes(self, instance: Any) -> tuple[int, ...]:
+        """Return the number of items and of positions."""
+        return instance.n_items, instance.n_positions
+
+    def n_observations(self, instance: Any, horizon: int) -> int:
+        """Return how many rewards a state must have room for: one for each position shown."""
+        return int(horizon * instance.n_positions)

@@ -14,7 +14,7 @@ from typing import Any
 from corebandit.catalogue import is_listed
 from corebandit.compiled.bridge import machine_type
 from corebandit.experiments.experiment import Experiment
-from corebandit.games.kinds import game_of_no_rounds
+from corebandit.games.kinds import game_of
 from corebandit.randomness.stream import stream
 
 WORTH_A_PROCESS = 4  # kinds of games to compile; a process takes some 3 s to start, as much as one of them
@@ -51,12 +51,13 @@ def games_to_compile(experiments: Sequence[Experiment]) -> list[dict[str, Any]]:
     missing: dict[Any, dict[str, Any]] = {}
     for experiment in experiments:
         instance = experiment.problem.draw(stream(0))
+        game = game_of(instance)
         for policy in experiment.policies.values():
             if not (policy.runs_compiled and is_listed(policy) and is_listed(experiment.problem)):
                 continue
-            entry, arguments = game_of_no_rounds(instance, policy, experiment.horizon)
-            kind = (entry, *map(machine_type, arguments))
-            if kind not in missing and entry.is_still_to_compile_for(*arguments):
+            arguments = game.without_rounds(instance, policy, experiment.horizon)
+            kind = (game.loop, *map(machine_type, arguments))
+            if kind not in missing and game.loop.is_still_to_compile_for(*arguments):
                 problem = experiment.problem.describe()
                 missing[kind] = {"problem": problem, "policy": policy.describe(), "horizon": experiment.horizon}
     return list(missing.values())

@@ -6,7 +6,7 @@ import os
 import sys
 
 from corebandit.catalogue import policy_from, problem_from
-from corebandit.games.kinds import game_of_no_rounds
+from corebandit.games.kinds import game_of
 from corebandit.randomness.stream import stream
 
 
@@ -18,8 +18,9 @@ def main() -> None:
             return
         with contextlib.suppress(Exception):  # whoever runs the game meets the error, and says it
             problem, policy = problem_from(game["problem"]), policy_from(game["policy"])
-            entry, arguments = game_of_no_rounds(problem.draw(stream(0)), policy, game["horizon"])
-            entry.compiled(*arguments)
+            instance = problem.draw(stream(0))
+            kind = game_of(instance)
+            kind.loop.compiled(*kind.without_rounds(instance, policy, game["horizon"]))
 
 
 if __name__ == "__main__":

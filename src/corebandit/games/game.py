@@ -1,0 +1,60 @@
+"""What a kind of game is: which problems are of it, who can play, what a run needs, and the loop that plays it."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from corebandit.compiled.bridge import EntryPoint
+from corebandit.contracts.errors import BadInput
+from corebandit.contracts.recipe import AnyPolicy, Problem
+
+NO_ROUNDS = np.zeros(1, np.int64)
+
+Identity = tuple[int, str, int]  # what the streams of a run are made from: seed, problem, run
+
+
+class Game(ABC):
+    """A kind of game. A new one is a file like its neighbours, and a line in `kinds.py`.
+
+    `loop(state, problem, *needs, rounds, realised, regret)` plays `rounds[-1]` rounds and fills `regret` with the total
+    up to each of `rounds`. It allocates nothing: whatever it needs, streams and room, `needs` makes.
+    """
+
+    loop: EntryPoint
+
+    @abstractmethod
+    def suits(self, instance: Any) -> bool:
+        """Tell whether an instance of a problem is of this kind."""
+
+    @abstractmethod
+    def refusal(self, policy: AnyPolicy, problem: Problem) -> str:
+        """Say why a policy cannot play a problem of this kind, or nothing if it can."""
+
+    @abstractmethod
+    def needs(self, instance: Any, identity: Identity) -> tuple[Any, ...]:
+        """Return the streams of a run and the room that the loop needs."""
+
+    @abstractmethod
+    def sizes(self, instance: Any) -> tuple[int, ...]:
+        """Return what a policy's `warm_up_rounds` takes besides the horizon."""
+
+    def n_observations(self, instance: Any, horizon: int) -> int:
+        """Return how many rewards a state must have room for."""
+        return horizon
+
+    def check(self, policy: AnyPolicy, problem: Problem) -> None:
+        """Raise BadInput if a policy cannot play a problem of this kind."""
+        if sentence := self.refusal(policy, problem):
+            raise BadInput(sentence)
+
+    def without_rounds(self, instance: Any, policy: AnyPolicy, horizon: int) -> tuple[Any, ...]:
+        """Return arguments to play no round at all: calling the loop with them only compiles it."""
+        state = policy.start_on(instance, horizon, 2)
+        return (state, instance, *self.needs(instance, (0, "", 0)), NO_ROUNDS, False, np.zeros(1))
+
+
+def no_rankings(policy: AnyPolicy, problem: Problem) -> str:
+    """Say why a policy that ranks cannot play a problem of another kind."""
+    wanted = "choose a problem that does, such as ranking, or a policy for arms, such as CORe"
+    return f"{policy.label} ranks items, but {problem.label} shows no rankings: {wanted}"

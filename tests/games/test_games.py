@@ -1,0 +1,86 @@
+"""Games: each kind of problem is told apart in one place, and changing ones are told the round."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import corebandit as cb
+from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.games.kinds import ARMS, FEATURES, GAMES, RANKINGS, game_of
+from corebandit.randomness.stream import stream
+
+KINDS = {
+    cb.BernoulliBandit(): (ARMS, cb.UCB1()),
+    cb.LinearBandit(n_arms=5, n_features=3): (FEATURES, cb.LinTS()),
+    cb.YandexLike(query=0): (RANKINGS, cb.Ranked(cb.UCB1())),
+}
+
+
+class Seesaw(NamedTuple):
+    """Two arms that take turns at being the better one, for so many rounds each."""
+
+    means: FloatArray  # (2,)
+    period: int
+    seen: IntArray  # (1,) the last round that it was told
+
+    @property
+    def n_arms(self) -> int:
+        return self.means.size
+
+    def begin_round(self, current_round):
+        self.seen[0] = current_round
+        if current_round > 1 and (current_round - 1) % self.period == 0:
+            self.means[0], self.means[1] = self.means[1], self.means[0]
+            return True
+        return False
+
+    def pull(self, arm, rng):
+        return self.means[arm]
+
+    def mean(self, arm):
+        return self.means[arm]
+
+    def best_mean(self):
+        return self.means.max()
+
+
+class Stubborn(NamedTuple):
+    """Always the first arm."""
+
+    counts: FloatArray
+
+    def score(self, rng, scores):
+        scores[0], scores[1] = 1.0, 0.0
+
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+
+
+def test_every_problem_is_of_one_kind():
+    for problem, (game, policy) in KINDS.items():
+        assert game_of(problem.draw(stream(0))) is game
+        for other in GAMES:
+            assert (other.refusal(policy, problem) == "") == (other is game)
+
+
+def test_a_game_says_what_it_needs_and_how_much_room():
+    for problem, (game, policy) in KINDS.items():
+        instance = problem.draw(stream(0))
+        n_observations = game.n_observations(instance, 20)
+        assert n_observations == 20 * getattr(instance, "n_positions", 1)
+        state, regret = policy.start_on(instance, 20, n_observations), np.zeros(2)
+        game.loop.compiled(state, instance, *game.needs(instance, (1, "", 1)), np.array([10, 20]), False, regret)
+        assert 0.0 <= regret[0] <= regret[1]
+        assert regret[1] > 0.0
+
+
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_the_round_reaches_a_problem_that_asks_for_it(is_compiled):
+    problem = Seesaw(np.array([1.0, 0.0]), 10, np.zeros(1, np.int64))
+    rounds, regret = np.arange(1, 41), np.zeros(40)
+    play = ARMS.loop.prepared(compiled=is_compiled)
+    play(Stubborn(np.zeros(2)), problem, *ARMS.needs(problem, (1, "", 1)), rounds, False, regret)
+    # Whoever stays loses 1 in each round in which the other arm is the better one.
+    assert regret.tolist() == [*[0] * 10, *range(1, 11), *[10] * 10, *range(11, 21)]
+    assert problem.seen[0] == 40
