@@ -10,6 +10,7 @@ from corebandit.contracts.atomic_files import sealed
 from corebandit.contracts.errors import CannotWrite
 from corebandit.experiments.chunk_store import ChunkStore
 from corebandit.experiments.chunks import Runs
+from fresh_interpreter import run_python
 
 RUNS = Runs(np.arange(6.0).reshape(2, 3), 0.5)
 
@@ -78,3 +79,29 @@ def test_a_run_plays_damaged_and_misplaced_chunks_again(tmp_path):
     assert cb.run(experiment, folder=tmp_path).frame.equals(wanted)
     first.write_bytes(first.read_bytes()[:-10])
     assert cb.run(experiment, folder=tmp_path).frame.equals(wanted)
+
+
+def test_a_chunk_has_the_same_key_in_every_process(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "import numpy as np\nfrom typing import NamedTuple\nfrom dataclasses import dataclass\n"
+        "import corebandit as cb\n"
+        "WIDTHS = {1.0, 2.0, 3.0}\n"
+        "class MineState(NamedTuple):\n    counts: np.ndarray\n"
+        "    def score(self, rng, scores):\n        scores[:] = len(WIDTHS)\n"
+        "    def update(self, arm, reward, rng):\n        self.counts[arm] += 1\n"
+        "@dataclass(frozen=True)\nclass Mine(cb.Policy):\n"
+        "    def start(self, n_arms, horizon, capacity):\n        return MineState(np.zeros(n_arms))\n"
+    )
+    script = """
+import corebandit as cb
+from corebandit.experiments.chunks import chunks_of
+from own import Mine
+policies = [cb.CORe(), cb.UCB1(), Mine()]
+ranked = cb.Experiment(cb.YandexLike(query=0), [cb.Ranked(), cb.TopRank()], horizon=50, runs=2)
+linear = cb.Experiment(cb.LinearBandit(), [cb.LinCORe(), cb.EstimatorCORe()], horizon=50, runs=2)
+arms = cb.Experiment(cb.BernoulliBandit(), policies, horizon=50, runs=2)
+print(*(chunk.key for chunk in chunks_of([arms, linear, ranked])))
+"""
+    keys = [run_python(script, tmp_path, PYTHONHASHSEED=seed).split() for seed in "12"]
+    assert keys[0] == keys[1]
+    assert len(set(keys[0])) == len(keys[0])

@@ -50,7 +50,10 @@ class UnknownSource(Exception):
 def fingerprint(definitions: Iterable[Any]) -> str:
     """Identify what decides what classes and functions do, or raise UnknownSource."""
     reading = _Reading()
-    said = sorted(reading.of(definition) for definition in definitions)
+    # In an order that is the same in every process, since what comes again is said by its number.
+    said = [
+        reading.of(definition) for definition in sorted(definitions, key=lambda one: (one.__module__, one.__qualname__))
+    ]
     ours = sorted((module, _own(module)[0]) for module in modules_below(*reading.ours))
     return hashlib.sha256(repr((said, sorted(reading.libraries), ours)).encode()).hexdigest()
 
@@ -145,7 +148,7 @@ class _Reading:
         if type(value) in (set, frozenset):
             return f"{{{', '.join(sorted(map(self.of, value)))}}}"
         if type(value) in (dict, types.MappingProxyType):
-            return self._all(f"{self.of(key)}: {self.of(item)}" for key, item in value.items())
+            return _listed(f"{self.of(key)}: {self.of(item)}" for key, item in value.items())
         if type(value).__name__ in SLOTS:
             return type(value).__name__
         if self._is_of_a_library(value):
@@ -165,7 +168,7 @@ class _Reading:
         return not is_bound and (module is None or (isinstance(module, str) and self._module(module) is not None))
 
     def _all(self, values: Iterable[Any]) -> str:
-        return f"[{', '.join(value if isinstance(value, str) else self.of(value) for value in values)}]"
+        return _listed(map(self.of, values))
 
     def _module(self, module: str) -> str | None:
         """Note a module of ours or of a library, and say so; None if it is the user's."""
@@ -188,13 +191,14 @@ class _Reading:
                 members[f"{field.name}, a field"] = [
                     value for value in (field.default, field.default_factory) if value is not dataclasses.MISSING
                 ]
-        said = self._all(f"{name}: {self.of(members[name])}" for name in sorted(members))
+        said = _listed(f"{name}: {self.of(members[name])}" for name in sorted(members))
         return f"{path} {self._all(cls.__mro__[1:])} {said}"
 
     def _function(self, function: types.FunctionType) -> str:
         path = f"{function.__module__}.{function.__qualname__}"
         module = str(function.__module__)
-        if self._module(module) is not None and _found(module, function.__qualname__) in (function, None):
+        is_whole = "<locals>" not in function.__qualname__  # else it may hold anything
+        if self._module(module) is not None and is_whole:
             return path
         cells = [_content(cell) for cell in function.__closure__ or ()]
         defaults = [function.__defaults__, function.__kwdefaults__, cells]
@@ -214,11 +218,11 @@ class _Reading:
             said.append(f"{name}: {self._read_of_module(value, names) if _is_users_module(value) else self.of(value)}")
         for module in sorted(imported):
             said.append(f"{module}: {self._imported(function, module)}")
-        return self._all(said)
+        return _listed(said)
 
     def _read_of_module(self, module: types.ModuleType, names: set[str]) -> str:
         read = sorted(names & set(vars(module)))
-        return f"{module.__name__} {self._all(f'{name}: {self.of(vars(module)[name])}' for name in read)}"
+        return f"{module.__name__} {_listed(f'{name}: {self.of(vars(module)[name])}' for name in read)}"
 
     def _imported(self, function: types.FunctionType, module: str) -> str:
         """Say what a function imports when it runs: all that a user's module holds, since it may read any of it."""
@@ -230,6 +234,10 @@ class _Reading:
         if (said := self._module(loaded.__name__)) is not None:
             return said
         return self._read_of_module(loaded, {name for name in vars(loaded) if not name.startswith("__")})
+
+
+def _listed(said: Iterable[str]) -> str:
+    return f"[{', '.join(said)}]"
 
 
 def _names_in(code: types.CodeType) -> tuple[set[str], set[str]]:

@@ -102,7 +102,7 @@ def _contents(values: Any) -> str:
 def _classes_in(value: Any) -> set[type]:
     """Return the classes of all recipes and named tuples in a value, which may be one and may hold more."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {type(value)}.union(*(_classes_in(getattr(value, field.name)) for field in fields(value)))
+        return {type(value)}.union(*(_classes_in(getattr(value, field.name, None)) for field in fields(value)))
     if isinstance(value, tuple | list):
         own = {type(value)} if hasattr(value, "_fields") else set()
         return own.union(*map(_classes_in, value))
