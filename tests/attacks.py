@@ -23,6 +23,7 @@ from forging import attack_all, attacked
 from fresh_interpreter import run_python
 from killed_savers import kill_savers
 
+HORIZON = 10_000
 DECIDE = """
 import corebandit as cb
 agent = cb.Agent(cb.CORe(), arms=range(5), seed=3)
@@ -48,13 +49,13 @@ def trained(policy: cb.AnyPolicy) -> cb.Agent | cb.RankingAgent:
     """Return an agent of any kind that has made some decisions."""
     rng = np.random.default_rng(0)
     if isinstance(policy, cb.RankingPolicy):
-        ranker = cb.RankingAgent(policy, list("abcde"), 2)
+        ranker = cb.RankingAgent(policy, list("abcde"), 2, horizon=HORIZON)
         for _ in range(40):
             ranking = ranker.ask()
             ranker.tell(ranking, [ranking.items[0]] if rng.random() < 0.5 else [])
         return ranker
     by_features = isinstance(policy, cb.FeaturePolicy)
-    agent = cb.Agent(policy, list("abcd"))
+    agent = cb.Agent(policy, list("abcd"), horizon=HORIZON)
     rows = rng.normal(size=(4, 3))
     for _ in range(40):
         decision = agent.ask(rows) if by_features else agent.ask()

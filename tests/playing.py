@@ -3,7 +3,7 @@
 import numpy as np
 
 from corebandit.clicks.models import CM, PBM
-from corebandit.games.ranking_game import play_rankings, room_for_rankings
+from corebandit.games.ranking_game import play_rankings
 from corebandit.randomness.stream import stream
 from corebandit.ranking.users import users_of
 
@@ -16,8 +16,8 @@ def play(policy, model, n_rounds, seed=1, n_positions=5):
     """Return the total regret after each round, and the state."""
     problem = users_of(model, n_positions, stream(seed, "instance"))
     state = policy.start(problem.n_items, n_positions, n_rounds, n_rounds * n_positions)
-    regret, room = np.zeros(n_rounds), room_for_rankings(problem.n_items, n_positions)
+    regret, chance, ranking = np.zeros(n_rounds), np.zeros((2, problem.n_items)), np.zeros(n_positions, np.int64)
     run = play_rankings.compiled
     rng, users, rounds = stream(seed, "policy"), stream(seed, "users"), np.arange(1, n_rounds + 1)
-    run(state, problem, rng, users, *room, rounds, False, regret)
+    run(state, problem, rng, users, chance, ranking, rounds, False, regret)
     return regret, state

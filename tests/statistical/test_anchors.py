@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from corebandit.contracts.recipe import Policy
-from corebandit.games.arm_game import play_arms, room_for_arms
+from corebandit.games.arm_game import play_arms
 from corebandit.policies import NPTS, PHE, SSMC, UCB1, UCBV, BernoulliTS, CORe, GaussianTS
 from corebandit.problems.arms import BERNOULLI, GAUSSIAN, Arms
 from corebandit.randomness.stream import stream, streams
@@ -57,16 +57,7 @@ def regrets(policy: Policy, law: int, n_problems: int) -> np.ndarray:
         problem = Arms(np.full(N_ARMS, law), means, np.full(N_ARMS, 0.5), means)
         state = policy.start(N_ARMS, HORIZON, HORIZON)
         play = play_arms.compiled
-        play(
-            state,
-            problem,
-            stream(21, run),
-            streams(N_ARMS, 22, run),
-            *room_for_arms(N_ARMS),
-            rounds,
-            False,
-            regret[run],
-        )
+        play(state, problem, stream(21, run), streams(N_ARMS, 22, run), rounds, False, regret[run])
     return regret[:, 0]
 
 

@@ -15,8 +15,8 @@ from corebandit.agents.agent import Agent
 from corebandit.checks.sentences import SEED, require
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy, Problem
 from corebandit.contracts.state import FloatArray
-from corebandit.games.arm_game import play_arms, room_for_arms
-from corebandit.games.feature_game import play_features, room_for_features
+from corebandit.games.arm_game import play_arms
+from corebandit.games.feature_game import play_features
 from corebandit.parts.choose import best_arm
 from corebandit.problems.linear import ContextualBandit, LinearBandit
 from corebandit.problems.random_arms import BernoulliBandit, BetaBandit, GaussianBandit
@@ -90,16 +90,7 @@ class ArmGame:
         """Play in the loop that simulations use."""
         state, regret, rounds = self.state(n_rounds), np.zeros(n_rounds), np.arange(1, n_rounds + 1)
         play = play_arms.prepared(compiled=self.policy.runs_compiled)
-        play(
-            state,
-            self.problem,
-            stream(SEED, "agent"),
-            self.rewards.copy(),
-            *room_for_arms(N_ARMS),
-            rounds,
-            False,
-            regret,
-        )
+        play(state, self.problem, stream(SEED, "agent"), self.rewards.copy(), rounds, False, regret)
         return regret
 
     def play_agent(self, agent: Agent, n_rounds: int) -> FloatArray:
@@ -176,8 +167,8 @@ class FeatureGame:
         """Play in the loop that simulations use."""
         state, regret, rounds = self.state(n_rounds), np.zeros(n_rounds), np.arange(1, n_rounds + 1)
         play = play_features.prepared(compiled=self.policy.runs_compiled)
-        rng, contexts, room = stream(SEED, "agent"), stream(SEED, "contexts"), room_for_features(N_ARMS, N_FEATURES)
-        play(state, self.problem, rng, contexts, self.rewards.copy(), *room, rounds, False, regret)
+        rng, contexts, features = stream(SEED, "agent"), stream(SEED, "contexts"), np.zeros((N_ARMS, N_FEATURES))
+        play(state, self.problem, rng, contexts, self.rewards.copy(), features, rounds, False, regret)
         return regret
 
     def play_agent(self, agent: Agent, n_rounds: int) -> FloatArray:

@@ -19,8 +19,6 @@ def play_arms(
     problem: Any,
     rng: Stream,
     rewards: Words,
-    scores: FloatArray,
-    offered: IntArray,
     rounds: IntArray,
     realised: bool,
     regret: FloatArray,
@@ -28,8 +26,8 @@ def play_arms(
     """Play `rounds[-1]` rounds and fill `regret` with the total up to each of `rounds`.
 
     `rewards` `(n_arms, 4)` holds one stream for each arm, so an arm's s-th pull pays the same whoever pulls it.
-    `scores` and `offered` `(n_arms,)` are room for the scores, and all arms.
     """
+    scores, offered = np.empty(rewards.shape[0]), np.arange(rewards.shape[0])
     best_mean = problem.best_mean()
     total, checkpoint = 0.0, 0
     for current_round in range(1, rounds[-1] + 1):
@@ -43,11 +41,6 @@ def play_arms(
         if current_round == rounds[checkpoint]:
             regret[checkpoint] = total
             checkpoint += 1
-
-
-def room_for_arms(n_arms: int) -> tuple[FloatArray, IntArray]:
-    """Return room for scores, and all arms."""
-    return np.empty(n_arms), np.arange(n_arms)
 
 
 class ArmGame(Game):
@@ -71,10 +64,8 @@ class ArmGame(Game):
         )
 
     def needs(self, instance: Any, identity: Identity) -> tuple[Any, ...]:
-        """Return the policy's stream and one for each arm, room for scores, and all arms."""
-        n_arms = instance.n_arms
-        rewards = streams(n_arms, *identity, "rewards")
-        return stream(*identity, "policy"), rewards, *room_for_arms(n_arms)
+        """Return the policy's stream, and one for each arm."""
+        return stream(*identity, "policy"), streams(instance.n_arms, *identity, "rewards")
 
     def sizes(self, instance: Any) -> tuple[int, ...]:
         """Return the number of arms."""

@@ -21,9 +21,6 @@ def play_features(
     contexts: Stream,
     rewards: Words,
     features: FloatArray,
-    scores: FloatArray,
-    means: FloatArray,
-    offered: IntArray,
     rounds: IntArray,
     realised: bool,
     regret: FloatArray,
@@ -31,10 +28,11 @@ def play_features(
     """Play `rounds[-1]` rounds of choosing by features and fill `regret` with the total up to each of `rounds`.
 
     Whatever is new in a round comes from the stream `contexts`, so every policy is offered the same. `features`
-    `(n_arms, d)` is room for what is offered, `scores` and `means` `(n_arms,)` for what that is worth to the policy and
-    in truth; `offered` holds all arms.
+    `(n_arms, d)` is room for what is offered.
     """
-    n_arms, best_mean = features.shape[0], 0.0
+    n_arms = features.shape[0]
+    scores, offered = np.empty(n_arms), np.arange(n_arms)
+    means, best_mean = np.empty(n_arms), 0.0
     total, checkpoint = 0.0, 0
     for current_round in range(1, rounds[-1] + 1):
         is_changed = begin_round(problem, current_round)
@@ -50,11 +48,6 @@ def play_features(
         if current_round == rounds[checkpoint]:
             regret[checkpoint] = total
             checkpoint += 1
-
-
-def room_for_features(n_arms: int, n_features: int) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-    """Return room for features, scores and means, and all arms."""
-    return np.empty((n_arms, n_features)), np.empty(n_arms), np.empty(n_arms), np.arange(n_arms)
 
 
 class FeatureGame(Game):
@@ -78,10 +71,10 @@ class FeatureGame(Game):
         )
 
     def needs(self, instance: Any, identity: Identity) -> tuple[Any, ...]:
-        """Return the streams of the policy, the contexts and each arm, room for features and scores, and all arms."""
+        """Return the streams of the policy, the contexts and each arm, and room for features."""
         rng, contexts = stream(*identity, "policy"), stream(*identity, "contexts")
         rewards = streams(instance.n_arms, *identity, "rewards")
-        return rng, contexts, rewards, *room_for_features(instance.n_arms, instance.n_features)
+        return rng, contexts, rewards, np.empty((instance.n_arms, instance.n_features))
 
     def sizes(self, instance: Any) -> tuple[int, ...]:
         """Return the number of features."""

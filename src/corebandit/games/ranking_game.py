@@ -19,7 +19,6 @@ def play_rankings(
     users: Stream,
     chance: FloatArray,
     ranking: IntArray,
-    clicks: IntArray,
     rounds: IntArray,
     realised: bool,
     regret: FloatArray,
@@ -27,8 +26,9 @@ def play_rankings(
     """Show `rounds[-1]` rankings and fill `regret` with the total up to each of `rounds`.
 
     Each round's user comes from the stream `users`, so every policy meets the same. `chance` `(2, n_items)` and
-    `ranking` and `clicks` `(n_positions,)` are room for the user, for what is shown and for what was clicked.
+    `ranking` `(n_positions,)` are room for the user and for what is shown.
     """
+    clicks = np.empty_like(ranking)
     best_value = problem.best_value()
     total, checkpoint = 0.0, 0
     for current_round in range(1, rounds[-1] + 1):
@@ -42,11 +42,6 @@ def play_rankings(
         if current_round == rounds[checkpoint]:
             regret[checkpoint] = total
             checkpoint += 1
-
-
-def room_for_rankings(n_items: int, n_positions: int) -> tuple[FloatArray, IntArray, IntArray]:
-    """Return room for a user, a ranking and clicks."""
-    return np.empty((2, n_items)), np.zeros(n_positions, np.int64), np.zeros(n_positions, np.int64)
 
 
 class RankingGame(Game):
@@ -66,9 +61,9 @@ class RankingGame(Game):
         return f"{policy.label} does not rank, but {problem.label} shows rankings: {hint}"
 
     def needs(self, instance: Any, identity: Identity) -> tuple[Any, ...]:
-        """Return the streams of the policy and the users, and room for a user, a ranking and clicks."""
+        """Return the streams of the policy and the users, and room for a user and a ranking."""
         rng, users = stream(*identity, "policy"), stream(*identity, "users")
-        return rng, users, *room_for_rankings(instance.n_items, instance.n_positions)
+        return rng, users, np.empty((2, instance.n_items)), np.zeros(instance.n_positions, np.int64)
 
     def sizes(self, instance: Any) -> tuple[int, ...]:
         """Return the number of items and of positions."""

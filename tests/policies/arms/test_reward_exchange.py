@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from corebandit.contracts.recipe import REAL_LINE
-from corebandit.games.arm_game import play_arms, room_for_arms
+from corebandit.games.arm_game import play_arms
 from corebandit.parts.choose import best_arm
 from corebandit.policies import RewardExchange
 from corebandit.problems.random_arms import GaussianBandit
@@ -20,16 +20,7 @@ def played(policy, n_arms=5, n_rounds=N_ROUNDS):
     problem, state = GaussianBandit(n_arms).draw(stream(1, "problem")), policy.start(n_arms, None, n_rounds)
     rounds, regret = np.array([n_rounds]), np.empty(1)
     play = play_arms.compiled
-    play(
-        state,
-        problem,
-        stream(1, "choices"),
-        streams(n_arms, 1, "rewards"),
-        *room_for_arms(n_arms),
-        rounds,
-        False,
-        regret,
-    )
+    play(state, problem, stream(1, "choices"), streams(n_arms, 1, "rewards"), rounds, False, regret)
     return state, problem
 
 

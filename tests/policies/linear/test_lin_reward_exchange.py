@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from corebandit.games.feature_game import play_features, room_for_features
+from corebandit.games.feature_game import play_features
 from corebandit.parts.choose import best_arm
 from corebandit.policies import LinRewardExchange, RewardExchange
 from corebandit.problems.linear import ContextualBandit, LinearBandit
@@ -17,9 +17,9 @@ def played(policy, problem, n_rounds=3000):
     """Return the state after a compiled game."""
     instance, state = problem.draw(stream(1, "problem")), policy.start(N_ARMS, D, None, n_rounds)
     play = play_features.compiled
-    room, rounds, regret = room_for_features(N_ARMS, D), np.array([n_rounds]), np.empty(1)
+    features, rounds, regret = np.zeros((N_ARMS, D)), np.array([n_rounds]), np.empty(1)
     words = streams(N_ARMS, 1, "rewards")
-    play(state, instance, stream(1, "choices"), stream(1, "contexts"), words, *room, rounds, False, regret)
+    play(state, instance, stream(1, "choices"), stream(1, "contexts"), words, features, rounds, False, regret)
     return state
 
 

@@ -8,7 +8,7 @@ from corebandit import Experiment, run
 from corebandit.compiled.bridge import EntryPoint
 from corebandit.contracts.recipe import REAL_LINE
 from corebandit.contracts.state import FloatArray, carry_over
-from corebandit.games.feature_game import play_features, room_for_features
+from corebandit.games.feature_game import play_features
 from corebandit.parts.choose import best_arm
 from corebandit.policies import CORe, LinCORe
 from corebandit.policies.linear.lincore import LinCOReState
@@ -404,8 +404,8 @@ def test_compiled_and_in_plain_python_it_chooses_alike(sampler):
         regret += means.max() - means[arm]
     total, state = np.zeros(1), policy.start(12, 4, 300, 300)
     loop = play_features.compiled
-    room, rounds = room_for_features(12, 4), np.array([300])
-    loop(state, problem, stream(6, "play"), stream(7), rewards.copy(), *room, rounds, False, total)
+    room, rounds = np.empty((12, 4)), np.array([300])
+    loop(state, problem, stream(6, "play"), stream(7), rewards.copy(), room, rounds, False, total)
     assert total[0] == pytest.approx(regret, abs=1e-9)
 
 

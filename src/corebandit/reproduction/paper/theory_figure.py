@@ -11,8 +11,8 @@ from corebandit.contracts.recipe import Problem
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
 from corebandit.experiments.statistics import Interval, frequency_interval, mean_interval
-from corebandit.games.arm_game import play_arms, room_for_arms
-from corebandit.games.feature_game import play_features, room_for_features
+from corebandit.games.arm_game import play_arms
+from corebandit.games.feature_game import play_features
 from corebandit.policies.arms.core import CORe
 from corebandit.policies.linear.lincore import LinCORe
 from corebandit.problems.linear import FixedLinear
@@ -154,10 +154,11 @@ def _one_hot_finding(seed: int) -> Finding:
         lincore = LinCORe(sampler="exact", lam=1e-12).start_on(rows, ONE_HOT_ROUNDS, ONE_HOT_ROUNDS)
         rounds, regret = np.arange(1, ONE_HOT_ROUNDS + 1), np.zeros((2, ONE_HOT_ROUNDS))
         own, rewards = stream(seed, "one-hot", run, "policy"), streams(n_arms, seed, "one-hot", run, "rewards")
-        play_arms.compiled(core, arms, own, rewards, *room_for_arms(n_arms), rounds, False, regret[0])
+        play_arms.compiled(core, arms, own, rewards, rounds, False, regret[0])
         own, rewards = stream(seed, "one-hot", run, "policy"), streams(n_arms, seed, "one-hot", run, "rewards")
-        room = room_for_features(n_arms, n_arms)
-        play_features.compiled(lincore, rows, own, stream(0), rewards, *room, rounds, False, regret[1])
+        room = np.empty((n_arms, n_arms))
+        play = play_features.compiled
+        play(lincore, rows, own, stream(0), rewards, room, rounds, False, regret[1])
         n_different += int((np.abs(np.diff(regret[0] - regret[1], prepend=0.0)) > 1e-9).sum())
     n_rounds = ONE_HOT_RUNS * ONE_HOT_ROUNDS
     interval = Interval(n_different, n_different, n_different)
