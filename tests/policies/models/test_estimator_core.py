@@ -1,6 +1,8 @@
 """EstimatorCORe: the law of its estimates, its schedules, its shortcuts, and what happens when an estimator fails."""
 
+import importlib
 import json
+import sys
 import threading
 
 import numpy as np
@@ -492,8 +494,11 @@ def test_results_are_kept_under_the_source_of_the_user_s_class(tmp_path, monkeyp
     policy = always("an_estimator_of_the_user:Constant()")
     before = key(policy)
     assert before == key(policy)
-    file.write_text(source.replace("0.0", "1.0"))
-    assert before != key(policy)
+    file.write_text(source.replace("0.0", "10.0"))
+    assert before == key(policy), "what runs is what was imported"
+    del sys.modules["an_estimator_of_the_user"]
+    importlib.invalidate_caches()
+    assert before != key(always("an_estimator_of_the_user:Constant()"))
 
 
 def test_it_stops_in_the_middle_of_a_run():
