@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 import numpy as np
-import polars as pl
 
-from corebandit.experiments.result import CPU_SECONDS, Result
+from corebandit.experiments.curve import Curve
+from corebandit.experiments.result import Result
 
 
 def made_up(experiments, mean_regret, runs=30, spread=1.0):
@@ -14,7 +14,7 @@ def made_up(experiments, mean_regret, runs=30, spread=1.0):
     `mean_regret(experiment, label)` is the mean at the end, or a mapping from rounds to means.
     """
     rng = np.random.default_rng(0)
-    parts = []
+    curves = []
     for experiment in experiments:
         for label in experiment.policies:
             means = mean_regret(experiment, label)
@@ -22,14 +22,6 @@ def made_up(experiments, mean_regret, runs=30, spread=1.0):
             noise = spread * rng.normal(size=runs)
             noise -= noise.mean()
             regret = np.stack([mean + noise for mean in means.values()], axis=1)
-            columns = {
-                "run": np.repeat(np.arange(runs), len(means)),
-                "round": np.tile(list(means), runs),
-                "regret": regret.ravel(),
-            }
-            names = {"figure": experiment.name, "problem": experiment.problem.label, "policy": label}
-            constants = [pl.lit(value).alias(name) for name, value in names.items()]
-            parts.append(pl.DataFrame(columns).select(*constants, *columns))
-    seconds = [(*key, 1.0) for part in parts for key in part.select("figure", "problem", "policy").unique().iter_rows()]
-    described = [experiment.describe() for experiment in experiments]
-    return Result(pl.concat(parts), described, pl.DataFrame(seconds, schema=CPU_SECONDS, orient="row"))
+            names = experiment.name, experiment.problem.label, label, experiment.title
+            curves.append(Curve(*names, np.array(list(means)), regret, cpu_seconds=1.0))
+    return Result([experiment.to_dict() for experiment in experiments], curves)

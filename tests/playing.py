@@ -3,6 +3,9 @@
 import numpy as np
 
 from corebandit.clicks.models import CM, PBM
+from corebandit.experiments.chunk_keys import chunk_keys
+from corebandit.experiments.cutting import chunks_of
+from corebandit.experiments.engines.threads import Threads
 from corebandit.games.ranking_game import play_rankings
 from corebandit.randomness.stream import stream
 from corebandit.ranking.users import users_of
@@ -21,3 +24,9 @@ def play(policy, model, n_rounds, seed=1, n_positions=5):
     rng, users, rounds = stream(seed, "policy"), stream(seed, "users"), np.arange(1, n_rounds + 1)
     run(state, problem, rng, users, chance, ranking, rounds, False, regret)
     return regret, state
+
+
+def keys_of(experiment):
+    """Return the keys under which the chunks of an experiment are stored."""
+    chunks = [chunk for label in experiment.policies for chunk in chunks_of(experiment, label)]
+    return set(chunk_keys(chunks, Threads().environment))

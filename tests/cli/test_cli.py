@@ -1,5 +1,6 @@
 import json
 import re
+from collections import Counter
 
 import polars as pl
 import pytest
@@ -9,6 +10,8 @@ from corebandit.catalogue import known_policies, known_problems
 from corebandit.cli import app
 from corebandit.clicks import PBM
 from corebandit.clicks.stored_models import write_models
+from corebandit.experiments import curve, result
+from corebandit.experiments.experiment import Experiment
 
 SMALL = ["--horizon", "200", "--runs", "4"]
 
@@ -37,6 +40,42 @@ def test_reproduce_writes_everything(tmp_path):
     }
     page = (tmp_path / "report.html").read_text()
     assert not re.search(r"""(src|href)=["']https?://""", page)
+
+
+def test_each_experiment_is_built_once_and_each_summary_computed_once(tmp_path, monkeypatch):
+    counts = Counter()
+
+    def counted(name, function):
+        def called(*arguments, **more):
+            counts[name] += 1
+            return function(*arguments, **more)
+
+        return called
+
+    monkeypatch.setattr(Experiment, "__init__", counted("experiments", Experiment.__init__))
+    for name in ("mean_interval", "mean_intervals"):
+        monkeypatch.setattr(curve, name, counted(name, getattr(curve, name)))
+    monkeypatch.setattr(result, "mean_interval", counted("differences", result.mean_interval))
+    corebandit("reproduce", "figure1", *SMALL, "--out", tmp_path)
+    n_curves = 3 * 8
+    assert counts == {
+        "experiments": 3,
+        "mean_interval": n_curves,
+        "mean_intervals": n_curves,
+        "differences": n_curves - 3,  # to the first policy on each problem
+    }
+
+
+def test_what_a_report_ran_its_experiments_run_again(tmp_path):
+    corebandit("compare", "--problem", "beta", "--problem", "bernoulli", *SMALL, "--out", tmp_path / "first")
+    written = tmp_path / "first" / "experiments.json"
+    corebandit("run", written, "--out", tmp_path / "again")
+    first, again = (pl.read_parquet(tmp_path / name / "results.parquet") for name in ("first", "again"))
+    assert first.equals(again)
+    corebandit("run", written, "--runs", 2, "--out", tmp_path / "short")
+    assert pl.read_parquet(tmp_path / "short" / "results.parquet")["run"].max() == 1
+    written.write_text(written.read_text().replace("CORe", "Core2"))
+    assert "the policy 'Core2' cannot be made" in corebandit("run", written, code=2).stderr
 
 
 def test_reproduce_gives_the_same_results_on_any_number_of_threads_and_when_continued(tmp_path):

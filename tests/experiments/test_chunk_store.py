@@ -12,7 +12,7 @@ from corebandit.experiments.chunk_store import ChunkStore
 from corebandit.experiments.chunks import Runs
 from fresh_interpreter import run_python
 
-RUNS = Runs(np.arange(6.0).reshape(2, 3), 0.5)
+RUNS = Runs(np.arange(6.0).reshape(2, 3), 0.5, {"trials": np.array([3.0, 4.0])})
 
 
 @pytest.fixture
@@ -26,6 +26,7 @@ def test_a_chunk_is_found_again(store):
     found = store.find("key", (2, 3))
     assert np.array_equal(found.regret, RUNS.regret)
     assert found.cpu_seconds == 0.5
+    assert found.measures["trials"].tolist() == [3.0, 4.0]
     assert store.find("other", (2, 3)) is None
     store.clear()
     assert store.find("key", (2, 3)) is None
@@ -55,8 +56,10 @@ def test_chunks_of_another_key_shape_or_kind_are_not_there(store):
     assert store.find("other", (2, 3)) is None
     assert store.find("key", (3, 2)) is None
     for odd in (np.full((2, 3), np.nan), np.full((2, 3), np.inf), np.zeros((2, 3), np.float32)):
-        store.keep("odd", Runs(odd, 0.0))
+        store.keep("odd", Runs(odd, 0.0, {}))
         assert store.find("odd", (2, 3)) is None
+    store.keep("odd", Runs(RUNS.regret, 0.0, {"trials": np.zeros(3)}))
+    assert store.find("odd", (2, 3)) is None
 
 
 def test_parts_left_by_killed_writers_are_removed(store):
@@ -94,13 +97,15 @@ def test_a_chunk_has_the_same_key_in_every_process(tmp_path):
     )
     script = """
 import corebandit as cb
-from corebandit.experiments.chunks import chunks_of
+from corebandit.experiments.chunk_keys import chunk_keys
+from corebandit.experiments.cutting import chunks_of
 from own import Mine
 policies = [cb.CORe(), cb.UCB1(), Mine()]
 ranked = cb.Experiment(cb.YandexLike(query=0), [cb.Ranked(), cb.TopRank()], horizon=50, runs=2)
 linear = cb.Experiment(cb.LinearBandit(), [cb.LinCORe(), cb.EstimatorCORe()], horizon=50, runs=2)
 arms = cb.Experiment(cb.BernoulliBandit(), policies, horizon=50, runs=2)
-print(*(chunk.key for chunk in chunks_of([arms, linear, ranked])))
+chunks = [chunk for each in (arms, linear, ranked) for label in each.policies for chunk in chunks_of(each, label)]
+print(*chunk_keys(chunks, ''))
 """
     keys = [run_python(script, tmp_path, PYTHONHASHSEED=seed).split() for seed in "12"]
     assert keys[0] == keys[1]

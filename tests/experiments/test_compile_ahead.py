@@ -10,8 +10,8 @@ import pytest
 
 import corebandit as cb
 from corebandit.catalogue import policy_from
-from corebandit.experiments import run as runner
-from corebandit.experiments.engines import compile_ahead
+from corebandit.experiments.cutting import chunks_of
+from corebandit.experiments.engines import compile_ahead, threads
 from corebandit.experiments.engines.compile_ahead import compiling_ahead, games_to_compile
 from fresh_interpreter import run_python
 
@@ -24,7 +24,8 @@ experiment = cb.Experiment(cb.BernoulliBandit(), [policy_from(spec) for spec in 
 """
 LIST = f"""{EXPERIMENT}
 from corebandit.experiments.engines.compile_ahead import games_to_compile
-print(json.dumps(games_to_compile([experiment])))
+from corebandit.experiments.cutting import chunks_of
+print(json.dumps(games_to_compile([chunk for label in experiment.policies for chunk in chunks_of(experiment, label)])))
 """
 RUN = f"""{EXPERIMENT}
 print(json.dumps(cb.run(experiment, jobs=3).frame["regret"].to_list()))
@@ -66,7 +67,7 @@ def test_what_no_other_process_can_compile_is_left_to_the_run():
             return x[:, 0]
 
     experiment = cb.Experiment(cb.LinearBandit(), [cb.EstimatorCORe(OwnEstimator())], horizon=20, runs=1)
-    assert games_to_compile([experiment]) == []
+    assert games_to_compile(chunks_of(experiment, *experiment.policies)) == []
 
 
 GAMES = [{"policy": i} for i in range(2 * compile_ahead.WORTH_A_PROCESS)]
@@ -82,7 +83,7 @@ def started_workers(monkeypatch, script, processes):
         started.append(start(games))
         return started[-1]
 
-    monkeypatch.setattr(compile_ahead, "games_to_compile", lambda experiments: GAMES)
+    monkeypatch.setattr(compile_ahead, "games_to_compile", lambda chunks: GAMES)
     monkeypatch.setattr(compile_ahead, "WORKER", (sys.executable, "-c", script))
     monkeypatch.setattr(compile_ahead, "_worker", starting)
     with compiling_ahead([], processes):
@@ -122,7 +123,7 @@ def test_a_run_whose_workers_cannot_be_started_goes_on(monkeypatch):
         return started[-1]
 
     started = []
-    monkeypatch.setattr(compile_ahead, "games_to_compile", lambda experiments: GAMES)
+    monkeypatch.setattr(compile_ahead, "games_to_compile", lambda chunks: GAMES)
     monkeypatch.setattr(compile_ahead, "_worker", start_one_only)
     with compiling_ahead([], processes=2):
         assert len(started) == 1
@@ -133,14 +134,14 @@ def test_a_run_has_a_worker_for_every_thread_but_one(monkeypatch):
     asked = []
 
     @contextlib.contextmanager
-    def recorded(experiments, processes):
-        asked.append((experiments, processes))
+    def recorded(chunks, processes):
+        asked.append(([chunk.label for chunk in chunks], processes))
         yield
 
-    monkeypatch.setattr(runner, "compiling_ahead", recorded)
+    monkeypatch.setattr(threads, "compiling_ahead", recorded)
     experiment = cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()], horizon=20, runs=1)
     cb.run(experiment, jobs=3)
-    assert asked == [([experiment], 2)]
+    assert asked == [(["UCB1"], 2)]
 
 
 def test_a_frozen_program_does_not_start_itself(monkeypatch):

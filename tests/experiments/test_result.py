@@ -7,6 +7,7 @@ import pytest
 
 import corebandit as cb
 from corebandit import report
+from corebandit.experiments.description import Point
 from corebandit.reproduction.publish import publish
 
 
@@ -84,14 +85,11 @@ def swept():
     plain = cb.run(cb.Experiment(cb.BernoulliBandit(), [cb.CORe(), cb.UCB1()], horizon=300, runs=8, name="figure1"))
     policies = {f"eps {epsilon}": cb.EpsilonGreedy(epsilon=epsilon) for epsilon in (0.3, 0.1)}
     policies |= {f"core {alpha}": cb.CORe(alpha=alpha, z=0.5) for alpha in (0.2, 0.6)}
-    search = cb.run(cb.Experiment(cb.BernoulliBandit(), policies, horizon=400, runs=6, name="search", title="Coins"))
-    points = {f"eps {epsilon}": {"series": "greedy", "at": {"epsilon": epsilon}} for epsilon in (0.3, 0.1)}
-    points |= {f"core {alpha}": {"series": "CORe", "at": {"alpha": alpha, "z": 0.5}} for alpha in (0.2, 0.6)}
-    return cb.Result(
-        pl.concat([plain.frame, search.frame]),
-        [*plain.experiments, {**search.experiments[0], "points": points}],
-        pl.concat([plain.cpu_seconds, search.cpu_seconds]),
-    )
+    points = {f"eps {epsilon}": Point("greedy", {"epsilon": epsilon}) for epsilon in (0.3, 0.1)}
+    points |= {f"core {alpha}": Point("CORe", {"alpha": alpha, "z": 0.5}) for alpha in (0.2, 0.6)}
+    more = {"horizon": 400, "runs": 6, "name": "search", "title": "Coins", "points": points}
+    search = cb.run(cb.Experiment(cb.BernoulliBandit(), policies, **more))
+    return plain.joined_with(search)
 
 
 def test_sweeps_have_one_row_for_each_point(swept):

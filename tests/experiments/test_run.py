@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import corebandit as cb
-from corebandit.experiments.chunks import Chunk, chunks_of
+from corebandit.experiments.cutting import chunks_of
+from playing import keys_of
 
 
 def small(**changes):
@@ -103,7 +104,7 @@ def test_a_fresh_run_forgets_what_the_folder_holds(tmp_path):
 
 def test_a_chunk_has_another_key_when_anything_about_it_changes():
     def keys(experiment):
-        return {chunk.key for chunk in chunks_of([experiment])}
+        return keys_of(experiment)
 
     base = keys(small())
     assert keys(small()) == base
@@ -124,8 +125,10 @@ def test_an_edited_policy_of_the_users_own_is_not_mixed_with_its_old_results(tmp
         "    def start(self, n_arms, horizon, capacity):\n        return MineState(np.zeros(n_arms))\n"
     )
     script = (
-        "import corebandit as cb, edited_policy\nfrom corebandit.experiments.chunks import chunks_of\n"
-        "print([c.key for c in chunks_of([cb.Experiment(cb.BernoulliBandit(), [edited_policy.Mine()], runs=1)])])\n"
+        "import corebandit as cb, edited_policy\nfrom corebandit.experiments.cutting import chunks_of\n"
+        "from corebandit.experiments.chunk_keys import chunk_keys\n"
+        "experiment = cb.Experiment(cb.BernoulliBandit(), [edited_policy.Mine()], runs=1)\n"
+        "print(chunk_keys(chunks_of(experiment, 'Mine'), ''))\n"
     )
 
     def key(text):
@@ -197,9 +200,8 @@ def test_bad_arguments_are_named(tmp_path):
 
 
 def test_chunks_cover_every_run_once():
-    covered = [run for chunk in chunks_of([small()]) if chunk.label == "UCB1" for run in range(chunk.first, chunk.last)]
+    covered = [run for chunk in chunks_of(small(), "UCB1") for run in range(chunk.first, chunk.last)]
     assert covered == list(range(23))
-    assert isinstance(next(chunks_of([small()])), Chunk)
 
 
 def test_twins_may_be_written_by_two_threads_at_once(tmp_path):
@@ -218,7 +220,7 @@ def test_a_torn_chunk_is_played_again(tmp_path, damage):
 def test_whole_numbers_for_parameters_are_the_same_recipe():
     one, other = (cb.Experiment(cb.GaussianBandit(sigma=s), [cb.UCB1(sigma=s)], 50, 2) for s in (1, 1.0))
     assert one.id == other.id
-    assert {chunk.key for chunk in chunks_of([one])} == {chunk.key for chunk in chunks_of([other])}
+    assert keys_of(one) == keys_of(other)
 
 
 class NanState(NamedTuple):

@@ -1,7 +1,7 @@
 import pytest
 
 import corebandit as cb
-from corebandit.experiments.experiment import Point
+from corebandit.experiments.description import Point
 from corebandit.experiments.sweep import grid_from, sweep
 from corebandit.policies import LinCORe
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
-from corebandit.experiments.result import SWEEPS
+from corebandit.experiments.frames import SWEEPS
+from corebandit.report.claim import Claim, Finding
 
 POLICIES = {"UCB1": 440.0, "UCB-V": 780.0, "TS": 116.0, "CORe": 107.0, "CORe (warm-up 2)": 83.0}
 TITLES = {"bernoulli": "Bernoulli bandit", "beta": "Beta bandit"}
@@ -123,28 +124,15 @@ def frames() -> Frames:
 
 
 @pytest.fixture(scope="session")
-def verdicts() -> list[dict[str, Any]]:
-    detail = {
-        "problem": "beta",
-        "policy": "UCB1",
-        "measure": "CORe minus UCB1",
-        "value": -333.25,
-        "ci_low": -341.5,
-        "ci_high": -325.0,
-        "verdict": "holds",
-    }
+def verdicts() -> list[Claim]:
+    gap = Finding("beta", "UCB1", "CORe minus UCB1", -333.25, -341.5, -325.0, 0.0, "holds", -325.0)
     return [
-        {"id": "F1.a", "claim": "CORe is below UCB1", "warm_up": 4.0, "verdict": "holds", "evidence": "six of six",
-         "details": [detail]},
-        {"id": "F1.a", "claim": "CORe is below UCB1", "warm_up": 2.0, "verdict": "does not hold", "evidence": "no",
-         "details": []},
-        {"id": "F1.b", "claim": "CORe is near TS", "warm_up": 4.0, "verdict": "undecided at this size",
-         "evidence": "too few runs", "details": []},
-        {"id": "F1.b", "claim": "CORe is near TS", "warm_up": 2.0, "verdict": "holds", "evidence": "1.02",
-         "details": []},
-        {"id": "T3", "claim": "one-hot LinCORe is CORe", "warm_up": None, "verdict": "holds", "evidence": "equal",
-         "details": []},
-    ]  # fmt: skip
+        Claim("F1.a", "CORe is below UCB1", 4.0, "holds", "six of six", (gap,)),
+        Claim("F1.a", "CORe is below UCB1", 2.0, "does not hold", "no"),
+        Claim("F1.b", "CORe is near TS", 4.0, "undecided at this size", "too few runs"),
+        Claim("F1.b", "CORe is near TS", 2.0, "holds", "1.02"),
+        Claim("T3", "one-hot LinCORe is CORe", None, "holds", "equal"),
+    ]
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """The HTML page: complete, self-contained, safe, and the same every time."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import polars as pl
@@ -179,7 +180,7 @@ def test_ids_are_unique_and_links_lead_somewhere(any_page):
 def test_labels_cannot_inject_anything(make, verdicts, settings):
     evil = "<script>alert('x')</script>"
     made = make({evil: 10.0, "CORe": 9.0}, {evil: evil}, figure=evil)
-    claims = [{**verdict, "claim": evil, "evidence": evil} for verdict in verdicts]
+    claims = [replace(verdict, claim=evil, evidence=evil) for verdict in verdicts]
     settings = {**settings, "command": evil, "versions": {evil: evil}}
     for text in (render_page(evil, *made, claims, settings), render_fragment(made.summary, made.curves)):
         assert "<script" not in text.lower()

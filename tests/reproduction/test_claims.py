@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from corebandit.experiments.statistics import Interval
-from corebandit.reproduction.claims import FAILS, HOLDS, UNDECIDED, above, below, covering, judged
+from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
+from corebandit.reproduction.claims import above, below, covering, judged
 
 
 def finding(low, high, bound=0.0, n_runs=100):

@@ -219,7 +219,7 @@ def test_equal_means_are_hardest_for_the_variance_and_spread_ones_for_the_ceilin
 
 
 def test_simulated_runs_depend_on_the_seed_alone():
-    first, again, other = (lemma_failures(100, 500, z=0.3, tightening=2.5, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (lemma_failures(100, 500, z=0.3, tightening=3.5, seed=seed) for seed in (1, 1, 2))
     assert first == again != other
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from corebandit.cli.flags import Fresh, Horizon, Jobs, Runs, SamplerOption, Seed, given, out
-from corebandit.cli.running import errors_as_sentences, run_and_publish, with_sampler
+from corebandit.cli.running import errors_as_sentences, run_and_publish, sampled, with_sampler
 from corebandit.contracts.errors import BadInput
 
 if TYPE_CHECKING:
@@ -73,18 +73,23 @@ def reproduce(
             for name in dict.fromkeys(figures or FIGURES)
         }
 
-        def experiments(searched: "Result | None") -> "list[Experiment]":
-            return [each for figure, size in sizes.items() for each in figure.experiments(size, searched)]
+        search = {figure: figure.search(size) for figure, size in sizes.items()}
+        # What waits for no search is made now, so that a mistake shows before it.
+        ready = {figure: figure.experiments(size, None) for figure, size in sizes.items() if not search[figure]}
 
-        experiments(None)  # a mistake shows before the search
+        def experiments(searched: "Result | None") -> "list[Experiment]":
+            made = (ready.get(figure) or figure.experiments(size, searched) for figure, size in sizes.items())
+            return [each for part in made for each in part]
+
         run_and_publish(
             experiments,
             out,
-            search=[each for figure, size in sizes.items() for each in figure.search(size)],
+            search=[each for part in search.values() for each in part],
+            checks=[each for figure, size in sizes.items() for each in figure.checks(size)],
             jobs=jobs,
             fresh=fresh,
             title="CORe: beyond the paper" if set(figures or FIGURES) <= set(STUDIES) else "CORe: the paper reproduced",
-            judge=lambda result: [claim.describe() for figure in sizes for claim in figure.claims(result)],
+            judge=lambda result: [claim for figure in sizes for claim in figure.claims(result)],
             draw=lambda result: [drawing for figure in sizes for drawing in figure.drawings(result)],
             captions={figure.name: figure.caption for figure in sizes},
         )
@@ -125,7 +130,7 @@ def compare(
 
         problems = [problem_from(spec) for spec in problem]
         policies = _usual_policies(problems) if policies is None else policies
-        chosen = [policy_from(spec) for spec in split_specs(policies)]
+        chosen = [sampled(policy_from(spec), sampler) for spec in split_specs(policies)]
         if arms is not None:
             for each in problems:
                 if not hasattr(each, "n_arms"):
@@ -133,7 +138,7 @@ def compare(
             problems = [each.changed(n_arms=arms) for each in problems]
         size = given(runs=runs, horizon=horizon, seed=seed)
         experiments = [Experiment(each, chosen, name="compare", **size) for each in problems]
-        run_and_publish(with_sampler(experiments, sampler), out, jobs=jobs, fresh=fresh, title="Comparison of policies")
+        run_and_publish(experiments, out, jobs=jobs, fresh=fresh, title="Comparison of policies")
 
 
 def _usual_policies(problems: "list[Problem]") -> str:
@@ -152,7 +157,12 @@ def _usual_policies(problems: "list[Problem]") -> str:
 
 
 def run(
-    file: Annotated[Path, typer.Argument(help="A TOML file: problems, policies, horizon, runs, seed.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="A TOML file: problems, policies, horizon, runs, seed; or the experiments.json of a report."
+        ),
+    ],
     runs: Runs = None,
     horizon: Horizon = None,
     seed: Seed = None,
@@ -168,12 +178,16 @@ def run(
     `problems = ["bernoulli", "gaussian(sigma=0.2)"]`
 
     `policies = ["CORe", { name = "CORe", alpha = 0.4, label = "small" }]`
+
+    What a report ran, its experiments.json runs again:
+
+    `corebandit run results/compare/experiments.json --seed 1`
     """
     with errors_as_sentences():
-        from corebandit.experiments.experiment_file import read_experiments
+        from corebandit.experiments.experiment_file import name_of, read_experiments
 
         experiments = read_experiments(file, runs=runs, horizon=horizon, seed=seed)
-        name = experiments[0].name
+        name = name_of(experiments, file)
         folder = out or Path("results") / name
         run_and_publish(with_sampler(experiments, sampler), folder, jobs=jobs, fresh=fresh, title=name)
 
@@ -211,10 +225,8 @@ def tune(
         grids = [grid_from(text) for text in parameter]
         if len({name for name, _ in grids}) < len(grids):
             raise BadInput("--parameter names the same parameter twice")
-        chosen = policy_from(policy)
+        chosen = sampled(policy_from(policy), sampler)
         size = given(runs=runs, horizon=horizon, seed=seed)
         experiments = [sweep(problem_from(spec), chosen, dict(grids), name="tune", **size) for spec in problem]
         title = f"{chosen.label}: {' and '.join(name for name, _ in grids)}"
-        run_and_publish(
-            with_sampler(experiments, sampler), out, jobs=jobs, fresh=fresh, title=title, show_settings=True
-        )
+        run_and_publish(experiments, out, jobs=jobs, fresh=fresh, title=title, show_settings=True)

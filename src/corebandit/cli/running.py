@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # imported where used, so that help answers at once
     from corebandit.experiments.experiment import Experiment
     from corebandit.experiments.result import Result
     from corebandit.report import Drawing
+    from corebandit.report.claim import Claim
 
 MOST_WARNINGS = 3
 
@@ -30,17 +31,17 @@ def with_sampler(experiments: "Sequence[Experiment]", sampler: Sampler | None) -
     if sampler is None:
         return list(experiments)
     return [
-        experiment.with_policies({label: _sampled(policy, sampler) for label, policy in experiment.policies.items()})
+        experiment.with_policies({label: sampled(policy, sampler) for label, policy in experiment.policies.items()})
         for experiment in experiments
     ]
 
 
-def _sampled(policy: "AnyPolicy", sampler: Sampler) -> "AnyPolicy":
+def sampled(policy: "AnyPolicy", sampler: Sampler | None) -> "AnyPolicy":
     """Return the policy with this sampler, if it has one or if a policy inside it does."""
-    if hasattr(policy, "sampler"):
+    if sampler is not None and hasattr(policy, "sampler"):
         return policy.changed(sampler=sampler.value)
-    if hasattr(policy, "policy"):
-        return policy.changed(policy=_sampled(policy.policy, sampler))
+    if sampler is not None and hasattr(policy, "policy"):
+        return policy.changed(policy=sampled(policy.policy, sampler))
     return policy
 
 
@@ -52,19 +53,22 @@ def run_and_publish(
     fresh: bool,
     title: str,
     search: "Sequence[Experiment]" = (),
+    checks: "Sequence[Experiment]" = (),
     show_settings: bool = False,
-    judge: "Callable[[Result], list[dict[str, Any]]]" = lambda result: [],
+    judge: "Callable[[Result], list[Claim]]" = lambda result: [],
     draw: "Callable[[Result], list[Drawing]]" = lambda result: [],
     captions: "Mapping[str, str] | None" = None,
 ) -> None:
     """Run experiments and leave data, figures and a report in a folder.
 
-    Experiments that depend on a search are a function of the result of `search`, which runs first. Of parameter studies
-    the best settings are printed, or all of them if `show_settings`.
+    Experiments that depend on a search are a function of the result of `search`, which runs first. `checks` run last:
+    `judge` is handed their results too, but none is shown. Of parameter studies the best settings are printed, or all
+    of them if `show_settings`.
     """
     from rich.console import Console
 
     from corebandit import report
+    from corebandit.experiments.result import Result
     from corebandit.experiments.run import run
     from corebandit.reproduction.publish import publish
 
@@ -77,7 +81,8 @@ def run_and_publish(
     result = run(experiments, jobs=jobs, folder=chunks, fresh=fresh and searched is None, progress=True)
     if searched is not None:
         result = result.joined_with(searched)
-    claims, drawings = judge(result), draw(result)
+    checked = run(checks, jobs=jobs, folder=chunks, progress=True) if checks else Result([], [])
+    claims, drawings = judge(result.joined_with(checked)), draw(result)
     command = shlex.join(["corebandit", *map(as_text, sys.argv[1:])])
     seconds = time.monotonic() - started
     page = publish(

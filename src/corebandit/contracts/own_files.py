@@ -9,12 +9,13 @@ from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import digest
 from corebandit.contracts.validate import shortened
 
+PREFIX = "file_"  # of the names under which files are imported
 LONGEST_PATH = 300  # characters that an error shows: it is to be found by them
 
 
 def imported(what: str, path: Path) -> Any:
     """Import a user's file, once, under a name that hides nobody else's; `what` is to be found there."""
-    name = f"file_{path.stem}_{digest(str(path.resolve()))}"
+    name = f"{PREFIX}{path.stem}_{digest(str(path.resolve()))}"
     if not path.is_file():
         raise BadInput(f"there is no file {shortened(str(path), LONGEST_PATH)} to read the {what} from")
     if name in sys.modules:
@@ -32,3 +33,8 @@ def imported(what: str, path: Path) -> Any:
             f"{shortened(str(path), LONGEST_PATH)} cannot be imported: {type(error).__name__}: {error}"
         ) from error
     return module
+
+
+def is_own_file(module: str) -> bool:
+    """Tell whether a module was imported from a user's file."""
+    return module.startswith(PREFIX) and module in sys.modules

@@ -59,6 +59,10 @@ class Recipe:
         value = getattr(self, parameter.name)
         return float(value) if parameter.type is float and isinstance(value, int) else value  # sigma=1 is sigma=1.0
 
+    def is_described_by(self, description: Any) -> bool:
+        """Tell whether a description, as it comes back from JSON, is of this recipe."""
+        return bool(self.describe() == description)
+
     def changed(self, **parameters: Any) -> Self:
         """Return the same recipe with other parameters."""
         return replace(self, **parameters)
@@ -115,16 +119,16 @@ class AnyPolicy(Recipe):
         """Return the smallest and the largest reward the policy is made for."""
         return REAL_LINE
 
-    def is_described_by(self, description: Any) -> bool:
-        """Tell whether a description, as it comes back from JSON, is of this policy."""
-        return bool(self.describe() == description)
-
     def outside_code(self) -> frozenset[Any]:
         """Return classes and functions that come in as parameters: what they do decides the numbers too."""
         return frozenset()
 
     def outside_versions(self) -> dict[str, str]:
         """Return the versions of libraries that decide the numbers but are no part of what the policy is."""
+        return {}
+
+    def measures(self, state: Any) -> dict[str, float]:
+        """Return numbers that results shall keep of the `state` a run ended with, the same names for every run."""
         return {}
 
     def complaint(self, state: Any) -> str:

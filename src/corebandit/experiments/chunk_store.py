@@ -5,17 +5,14 @@ good as none: the chunk is played again.
 """
 
 import contextlib
-import io
-import zipfile
 from pathlib import Path
 
-import numpy as np
-
-from corebandit.contracts.atomic_files import make_folder, remove_leftovers, sealed, unsealed, write_whole
+from corebandit.contracts.atomic_files import make_folder, remove_leftovers, write_whole
+from corebandit.contracts.errors import DamagedFile
 from corebandit.experiments.chunks import Runs
+from corebandit.experiments.parcels import runs_from_bytes, runs_to_bytes
 
 ENDING = ".chunk"
-UNREADABLE = (OSError, ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile)
 
 
 class ChunkStore:
@@ -29,21 +26,18 @@ class ChunkStore:
         remove_leftovers(folder)
 
     def find(self, key: str, shape: tuple[int, int]) -> Runs | None:
-        """Return the chunk of this key, or None if it is not there, or not what it should be."""
+        """Return the runs of the chunk of this key, or None if they are not there, or not what they should be."""
         try:
-            content = unsealed((self.folder / f"{key}{ENDING}").read_bytes())
-            with np.load(io.BytesIO(content), allow_pickle=False) as saved:
-                regret, seconds, own_key = saved["regret"], float(saved["cpu_seconds"]), str(saved["key"])
-        except UNREADABLE:
+            return runs_from_bytes(key, shape, self._path(key).read_bytes())
+        except (OSError, DamagedFile):
             return None
-        is_right = own_key == key and regret.shape == shape and regret.dtype == np.float64
-        return Runs(regret, seconds) if is_right and np.isfinite(regret).all() else None
 
     def keep(self, key: str, runs: Runs) -> None:
-        """Write a chunk."""
-        content = io.BytesIO()
-        np.savez(content, regret=runs.regret, cpu_seconds=np.array(runs.cpu_seconds), key=np.array(key))
-        write_whole(self.folder / f"{key}{ENDING}", sealed(content.getvalue()))
+        """Write the runs of a chunk."""
+        write_whole(self._path(key), runs_to_bytes(key, runs))
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}{ENDING}"
 
     def leave_nothing_empty(self) -> None:
         """Remove the folders made here if they hold nothing."""

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.recipe import AnyPolicy, Problem, digest
+from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe, digest
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_choice, check_count, range_in_words, shortened
+from corebandit.experiments.description import Point, described_arguments, own_files
 from corebandit.experiments.memory_need import check_memory
 from corebandit.games.kinds import game_of
 from corebandit.parts.warm_up import warn_if_endless
@@ -19,22 +20,6 @@ from corebandit.randomness.stream import stream
 REGRETS = ("expected", "realised")
 N_CHECKPOINTS = 100
 LONGEST = 10**15  # rounds: up to here floats count them one by one
-
-
-@dataclass(frozen=True)
-class Point:
-    """Where a policy stands in a study of parameters: one of a series, at these values.
-
-    `name` is what tables call the place, if not by its value.
-    """
-
-    series: str
-    at: Mapping[str, float]
-    name: str = ""
-
-    def describe(self) -> dict[str, Any]:
-        """Return all of it, ready for JSON."""
-        return {"series": self.series, "at": dict(self.at), **({"name": self.name} if self.name else {})}
 
 
 @dataclass(frozen=True)
@@ -121,7 +106,7 @@ class Experiment:
             object.__setattr__(self, attribute, value)
 
     def describe(self) -> dict[str, Any]:
-        """Return the whole experiment, ready for JSON."""
+        """Return all that decides its numbers and how they are shown, ready for JSON."""
         return {
             "name": self.name,
             "title": self.title,
@@ -135,6 +120,25 @@ class Experiment:
             **({"also_at": list(self.also_at)} if self.also_at else {}),
             **({"points": {label: point.describe() for label, point in self.points.items()}} if self.points else {}),
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole experiment, ready for JSON, for `from_dict`; of recipes of your own it names the files."""
+        files = own_files([self.problem, *self.policies.values()])
+        return {**self.describe(), **({"files": files} if files else {})}
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any], own: Sequence[Recipe] = ()) -> "Experiment":
+        """Return the experiment that `to_dict` described.
+
+        `own` are policies and problems that can be made from no file and no name: of a notebook, around an object, or
+        given as an instance.
+
+        >>> from corebandit import CORe, BernoulliBandit
+        >>> experiment = Experiment(BernoulliBandit(), [CORe()], horizon=500, runs=4)
+        >>> Experiment.from_dict(experiment.to_dict()) == experiment
+        True
+        """
+        return cls(**described_arguments(description, own))
 
     def with_policies(self, policies: Mapping[str, AnyPolicy]) -> "Experiment":
         """Return the same experiment with other policies."""

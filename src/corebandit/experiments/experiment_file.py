@@ -1,4 +1,4 @@
-"""Experiments from a TOML file that a user writes.
+"""Experiments from a TOML file that a user writes, or from the `experiments.json` that a report left.
 
     horizon = 5000
     runs = 50
@@ -6,10 +6,14 @@
     policies = ["CORe", "BernoulliTS", { name = "CORe", alpha = 0.4, label = "CORe, small" }]
 
 Every policy meets every problem. A key that does not exist is an error, with the nearest one that does.
+
+A JSON file holds what `Experiment.to_dict` returned: one experiment, a list of them, or a table with such a list.
 """
 
+import json
 import os
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,39 +43,58 @@ class ExperimentFile(BaseModel):
 
 
 def read_experiments(path: str | os.PathLike[str], **changes: int | None) -> list[Experiment]:
-    """Return the experiments a file describes, one a problem; `changes` (horizon, runs, seed) win over the file."""
+    """Return the experiments a file describes; `changes` (horizon, runs, seed) win over the file."""
     path = Path(path)
+    given = {key: value for key, value in changes.items() if value is not None}
+    is_json = path.suffix.lower() == ".json"
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        content = json.loads(text) if is_json else tomllib.loads(text)
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:  # no TOML, no text, or a number of thousands of digits
-        raise DamagedFile(f"{path} is not a TOML file: {error}") from error
+    except ValueError as error:  # not in that language, no text, or a number of thousands of digits
+        raise DamagedFile(f"{path} is not a {'JSON' if is_json else 'TOML'} file: {error}") from error
     except RecursionError:
         raise DamagedFile(f"{path} is nested too deep for an experiment") from None
     try:
-        file = ExperimentFile.model_validate(content)
+        return _described(content, given) if is_json else _written(content, path.stem, given)
     except ValidationError as error:
         raise BadInput(f"{path}: {_first(error)}") from error
-    if not file.problems:
-        raise BadInput(f'{path}: problems must name at least one problem, such as "bernoulli"')
-    name = file.name or path.stem
-    if not _is_plain(name):
-        raise BadInput(
-            f"{path}: name must be a plain name, as results go to a folder of that name, not {shortened(name)}"
-        )
-    given = {key: value for key, value in changes.items() if value is not None}
-    size: dict[str, Any] = {"horizon": file.horizon, "runs": file.runs, "seed": file.seed, **given}
-    try:
-        policies = _labelled(file.policies)
-        return [
-            Experiment(problem_from(problem), policies, regret=file.regret, name=name, **size)
-            for problem in file.problems
-        ]
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error
     except RecursionError:
         raise DamagedFile(f"{path} is nested too deep for an experiment") from None
+
+
+def name_of(experiments: Sequence[Experiment], path: Path) -> str:
+    """Return what experiments of a file are called together, a plain name: theirs if it is one, or the file's."""
+    names = {experiment.name for experiment in experiments}
+    return names.pop() if len(names) == 1 and all(map(_is_plain, names)) else path.stem
+
+
+def _written(content: dict[str, Any], stem: str, given: dict[str, int]) -> list[Experiment]:
+    """Return the experiments that a user wrote, one a problem."""
+    file = ExperimentFile.model_validate(content)
+    if not file.problems:
+        raise BadInput('problems must name at least one problem, such as "bernoulli"')
+    name = file.name or stem
+    if not _is_plain(name):
+        raise BadInput(f"name must be a plain name, as results go to a folder of that name, not {shortened(name)}")
+    size: dict[str, Any] = {"horizon": file.horizon, "runs": file.runs, "seed": file.seed, **given}
+    policies = _labelled(file.policies)
+    return [
+        Experiment(problem_from(problem), policies, regret=file.regret, name=name, **size) for problem in file.problems
+    ]
+
+
+def _described(content: Any, given: dict[str, int]) -> list[Experiment]:
+    """Return the experiments that were described."""
+    if isinstance(content, dict) and "experiments" in content:
+        content = content["experiments"]
+    listed = content if isinstance(content, list) else [content]
+    if not listed:
+        raise BadInput("there is no experiment in it")
+    return [Experiment.from_dict({**one, **given} if isinstance(one, dict) else one) for one in listed]
 
 
 def _is_plain(name: str) -> bool:

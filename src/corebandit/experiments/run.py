@@ -4,22 +4,23 @@ With a folder, finished chunks are written at once and found again.
 """
 
 import os
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.validate import check_count, shortened
+from corebandit.contracts.validate import shortened
+from corebandit.experiments.chunk_keys import chunk_keys
 from corebandit.experiments.chunk_store import ChunkStore
-from corebandit.experiments.chunks import Chunk, Runs, chunks_of, play_chunk
-from corebandit.experiments.engines.compile_ahead import compiling_ahead
-from corebandit.experiments.engines.threads import play_in_threads
+from corebandit.experiments.chunks import Chunk, Runs
+from corebandit.experiments.curve import Curve
+from corebandit.experiments.cutting import chunks_of
+from corebandit.experiments.engines.engine import Engine
+from corebandit.experiments.engines.threads import Threads
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.progress import progress_bar
-from corebandit.experiments.result import CPU_SECONDS, Result
+from corebandit.experiments.result import Result
 
 
 def run(
@@ -29,6 +30,7 @@ def run(
     folder: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     progress: bool = False,
+    engine: Engine | None = None,
 ) -> Result:
     """Run one experiment or several and return their regrets.
 
@@ -44,6 +46,8 @@ def run(
         Forget what the folder holds.
     progress
         Show a bar with the time left on the standard error.
+    engine
+        Who plays, if not threads of this process.
 
     >>> from corebandit import BernoulliBandit, CORe
     >>> result = run(Experiment(BernoulliBandit(), [CORe()], horizon=500, runs=4))
@@ -52,29 +56,22 @@ def run(
     """
     experiments = [experiments] if isinstance(experiments, Experiment) else list(experiments)
     _check_distinct(experiments)
-    jobs = check_count("jobs", (os.cpu_count() or 1) if jobs is None else jobs)
+    if engine is not None and jobs is not None:
+        raise BadInput("jobs is the number of threads: say it to the engine, if it has any, not beside it")
+    engine = Threads(jobs) if engine is None else engine
     store = ChunkStore(Path(folder)) if folder is not None else None
     if store and fresh:
         store.clear()
-
-    def finish(chunk: Chunk, stop: threading.Event) -> Runs:
-        if store is None:
-            return play_chunk(chunk, stop)
-        key = chunk.key
-        runs = store.find(key, chunk.shape)
-        if runs is None:
-            runs = play_chunk(chunk, stop)
-            store.keep(key, runs)
-        return runs
-
-    chunks = list(chunks_of(experiments))
+    cut = [
+        (experiment, label, chunks_of(experiment, label)) for experiment in experiments for label in experiment.policies
+    ]
     try:
-        with compiling_ahead(experiments, processes=jobs - 1), progress_bar(len(chunks), shown=progress) as advance:
-            played = play_in_threads(chunks, finish, jobs, advance)
+        finished = iter(_finished([chunk for *_, chunks in cut for chunk in chunks], engine, store, progress))
     finally:
         if store:
             store.leave_nothing_empty()
-    return _gathered(experiments, chunks, played)
+    curves = [_curve(each, label, [next(finished) for _ in chunks]) for each, label, chunks in cut]
+    return Result([each.to_dict() for each in experiments], curves)
 
 
 def _check_distinct(experiments: Sequence[Experiment]) -> None:
@@ -92,25 +89,36 @@ def _check_distinct(experiments: Sequence[Experiment]) -> None:
             seen.add(identity)
 
 
-def _gathered(experiments: Sequence[Experiment], chunks: Sequence[Chunk], runs: Sequence[Runs]) -> Result:
-    """Put the chunks together, in the order of the experiments."""
-    parts: list[pl.DataFrame] = []
-    seconds: dict[tuple[str, ...], float] = {}
-    for chunk, played in zip(chunks, runs, strict=True):
-        names = {
-            "figure": chunk.experiment.name,
-            "problem": chunk.experiment.problem.label,
-            "policy": chunk.label,
-        }
-        n_runs, n_rounds = played.regret.shape
-        columns = {
-            "run": np.repeat(np.arange(chunk.first, chunk.last), n_rounds),
-            "round": np.tile(chunk.experiment.rounds, n_runs),
-            "regret": played.regret.ravel(),
-        }
-        constants = [pl.lit(value).alias(name) for name, value in names.items()]
-        parts.append(pl.DataFrame(columns).select(*constants, *columns))
-        key = tuple(names.values())
-        seconds[key] = seconds.get(key, 0.0) + played.cpu_seconds
-    spent = pl.DataFrame([(*key, value) for key, value in seconds.items()], schema=CPU_SECONDS, orient="row")
-    return Result(pl.concat(parts), [experiment.describe() for experiment in experiments], spent)
+def _finished(chunks: Sequence[Chunk], engine: Engine, store: ChunkStore | None, progress: bool) -> list[Runs]:
+    """Return the runs of every chunk: those in the store, and what the engine plays, which is stored at once."""
+    keys = [str(place) for place in range(len(chunks))] if store is None else chunk_keys(chunks, engine.environment)
+    missing = dict(zip(keys, chunks, strict=True))  # two experiments may share a chunk
+    finished: dict[str, Runs] = {}
+    with progress_bar(len(missing), shown=progress) as advance:
+        for key, chunk in missing.items():
+            if store and (found := store.find(key, chunk.shape)):
+                finished[key] = found
+                advance()
+        wanted = [key for key in missing if key not in finished]
+        for place, runs in engine.play([missing[key] for key in wanted]):
+            finished[wanted[place]] = runs
+            if store:
+                store.keep(wanted[place], runs)
+            advance()
+    return [finished[key] for key in keys]
+
+
+def _curve(experiment: Experiment, label: str, parts: Sequence[Runs]) -> Curve:
+    """Put the chunks of one policy together."""
+    regret = np.concatenate([part.regret for part in parts])
+    regret.setflags(write=False)  # what is computed from it is computed once
+    return Curve(
+        experiment.name,
+        experiment.problem.label,
+        label,
+        experiment.title,
+        experiment.rounds,
+        regret,
+        sum(part.cpu_seconds for part in parts),
+        {name: np.concatenate([part.measures[name] for part in parts]) for name in parts[0].measures},
+    )

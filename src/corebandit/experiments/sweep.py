@@ -11,7 +11,8 @@ import numpy as np
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy, Problem
 from corebandit.contracts.validate import check_number, shortened, unknown
-from corebandit.experiments.experiment import Experiment, Point
+from corebandit.experiments.description import Point
+from corebandit.experiments.experiment import Experiment
 
 MOST_PARAMETERS = 2
 

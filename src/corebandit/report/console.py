@@ -1,7 +1,7 @@
 """Results in the terminal: rich renderables that stay readable on 80 columns, without colour and in a pipe."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from corebandit.report import tables
+from corebandit.report.claim import Claim
 from corebandit.report.sweep_tables import sweep_tables
 
 if TYPE_CHECKING:
@@ -53,9 +54,9 @@ def differences_table(differences: "DataFrame") -> RenderableType:
     return _Aligned(("policy", "difference", "95 % interval", "regret is", "better in"), contents)
 
 
-def verdicts_table(verdicts: Sequence[Mapping[str, Any]]) -> Table:
+def verdicts_table(judged: Sequence[Claim]) -> Table:
     """Return one row per claim, with its verdict for every warm-up factor."""
-    claims = tables.claims(verdicts)
+    claims = tables.claims(judged)
     factors = list(dict.fromkeys(verdict.warm_up for claim in claims for verdict in claim.verdicts if verdict.warm_up))
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("id", no_wrap=True)

@@ -9,13 +9,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from corebandit.contracts.validate import counted
 from corebandit.report import figures, tables
+from corebandit.report.claim import FAILS, HOLDS, Claim
 from corebandit.report.sections import Drawing, figure_sections, outside_sweeps, size_of, with_runs
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
-VERDICT_CLASSES = {"holds": "holds", "does not hold": "fails"}
-VERDICT_VERBS = {"holds": ("holds", "hold"), "does not hold": ("does not hold", "do not hold")}
+VERDICT_CLASSES = {HOLDS: "holds", FAILS: "fails"}
+VERDICT_VERBS = {HOLDS: ("holds", "hold"), FAILS: ("does not hold", "do not hold")}
 
 
 def render_page(
@@ -24,7 +25,7 @@ def render_page(
     curves: "DataFrame",
     finals: "DataFrame",
     differences: "DataFrame",
-    verdicts: Sequence[Mapping[str, Any]],
+    judged: Sequence[Claim],
     settings: Mapping[str, Any],
     sweeps: "DataFrame | None" = None,
     drawings: Sequence[Drawing] = (),
@@ -38,7 +39,7 @@ def render_page(
         Heading of the page.
     summary, curves, finals, differences
         Frames with a column `figure`; the page has one section per figure of `summary`, in the order of the frame.
-    verdicts
+    judged
         Claims with their verdicts; without any the section is left out.
     settings
         `experiments`, `versions`, `seconds` (wall time) and `command`, each optional.
@@ -50,7 +51,7 @@ def render_page(
     captions
         What a figure is about, in a sentence, by its name.
     """
-    claims = tables.claims(verdicts)
+    claims = tables.claims(judged)
     sections = [
         with_runs(section, finals, differences) for section in figure_sections(summary, curves, sweeps, drawings)
     ]
@@ -110,7 +111,7 @@ def _lead(summary: "DataFrame", sweeps: "DataFrame | None") -> str:
 
 
 def _tiles(
-    summary: "DataFrame", sweeps: "DataFrame | None", claims: Sequence[tables.Claim], settings: Mapping[str, Any]
+    summary: "DataFrame", sweeps: "DataFrame | None", claims: Sequence[tables.ClaimSection], settings: Mapping[str, Any]
 ) -> dict[str, str]:
     """Return the numbers to show large at the top."""
     policies = {*outside_sweeps(summary, sweeps)["policy"], *(() if sweeps is None else sweeps["series"])}
@@ -127,11 +128,11 @@ def _tiles(
         tiles["time spent"] = tables.duration(settings["seconds"])
     for factor, verdicts in _by_factor(claims).items():
         name = f"claims that hold, warm-up {factor}" if factor else "claims that hold"
-        tiles[name] = f"{verdicts.count('holds')} of {len(verdicts)}"
+        tiles[name] = f"{verdicts.count(HOLDS)} of {len(verdicts)}"
     return tiles
 
 
-def _by_factor(claims: Sequence[tables.Claim]) -> dict[str, list[str]]:
+def _by_factor(claims: Sequence[tables.ClaimSection]) -> dict[str, list[str]]:
     """Return the verdicts for each warm-up factor; a claim that does not depend on it counts for all of them."""
     factors = dict.fromkeys(verdict.warm_up for claim in claims for verdict in claim.verdicts)
     return {
@@ -145,7 +146,7 @@ def _by_factor(claims: Sequence[tables.Claim]) -> dict[str, list[str]]:
     }
 
 
-def _tally(claims: Sequence[tables.Claim]) -> list[str]:
+def _tally(claims: Sequence[tables.ClaimSection]) -> list[str]:
     """Say how many claims hold, do not hold or are undecided, one sentence for each warm-up factor."""
     sentences = []
     for factor, verdicts in _by_factor(claims).items():

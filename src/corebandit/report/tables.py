@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from corebandit.report.claim import Claim
+
 if TYPE_CHECKING:
     from polars import DataFrame
 
@@ -76,7 +78,7 @@ class Verdict(NamedTuple):
     details: list[DetailRow]
 
 
-class Claim(NamedTuple):
+class ClaimSection(NamedTuple):
     """A claim and its verdicts, one per warm-up factor."""
 
     id: str
@@ -253,23 +255,23 @@ def differences(frame: "DataFrame") -> list[DifferenceSection]:
     return sections
 
 
-def claims(verdicts: Sequence[Mapping[str, Any]]) -> list[Claim]:
+def claims(judged: Sequence[Claim]) -> list[ClaimSection]:
     """Return the verdicts gathered by claim, in the order in which the claims first occur."""
-    gathered: dict[str, Claim] = {}
-    for entry in verdicts:
-        claim = gathered.setdefault(entry["id"], Claim(entry["id"], entry["claim"], []))
+    gathered: dict[str, ClaimSection] = {}
+    for claim in judged:
+        section = gathered.setdefault(claim.id, ClaimSection(claim.id, claim.claim, []))
         details = [
             DetailRow(
-                problem=str(detail.get("problem") or ""),
-                policy=str(detail.get("policy") or ""),
-                measure=str(detail.get("measure") or ""),
-                value=value_within(detail.get("value"), detail.get("ci_low"), detail.get("ci_high")),
-                interval=interval(detail.get("ci_low"), detail.get("ci_high")),
-                verdict=str(detail.get("verdict") or ""),
+                problem=finding.problem,
+                policy=finding.policy,
+                measure=finding.measure,
+                value=value_within(finding.value, finding.ci_low, finding.ci_high),
+                interval=interval(finding.ci_low, finding.ci_high),
+                verdict=finding.verdict,
             )
-            for detail in entry.get("details", ())
+            for finding in claim.details
         ]
-        claim.verdicts.append(Verdict(_factor(entry.get("warm_up")), entry["verdict"], entry["evidence"], details))
+        section.verdicts.append(Verdict(_factor(claim.warm_up), claim.verdict, claim.evidence, details))
     return list(gathered.values())
 
 

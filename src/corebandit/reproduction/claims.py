@@ -1,53 +1,14 @@
 """Judging a claim: by the 95 % bootstrap interval of a paired difference or ratio, one of three verdicts."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
 
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.result import Result
 from corebandit.experiments.statistics import Interval, mean_interval, ratio_interval
+from corebandit.report.claim import FAILS, HOLDS, UNDECIDED, Claim, Finding
 from corebandit.report.tables import FEWEST_RUNS
 
 FEWEST_RUNS_TO_COVER = 30  # a bootstrap interval of fewer is too narrow to be blamed for missing a value
-HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided at this size"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One measured quantity, and the bound a claim says it keeps."""
-
-    problem: str
-    policy: str
-    measure: str
-    value: float
-    ci_low: float
-    ci_high: float
-    bound: float
-    verdict: str
-    excess: float  # how far the worse end of the interval lies beyond the bound
-
-    def __str__(self) -> str:
-        """Return the measurement in words."""
-        on = f" ({self.problem})" if self.problem else ""
-        interval = f"[{self.ci_low:.3g}, {self.ci_high:.3g}]"
-        return f"{self.measure}{on} is {self.value:.3g} {interval}, bound {self.bound:.3g}"
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim of the paper, judged for one length of the warm-up, or whatever its length."""
-
-    id: str
-    claim: str
-    warm_up: float | None
-    verdict: str
-    evidence: str
-    details: tuple[Finding, ...]
-
-    def describe(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        return asdict(self)
 
 
 def below(bound: float, interval: Interval, n_runs: int, *, problem: str, policy: str, measure: str) -> Finding:
@@ -88,7 +49,7 @@ class Finals:
 
     def __init__(self, result: Result, *figures: str) -> None:
         self.regret: dict[tuple[str, str], FloatArray] = {
-            (curve.problem, curve.policy): curve.regret[:, -1] for curve in result.curves() if curve.figure in figures
+            (curve.problem, curve.policy): curve.finals for curve in result.curves() if curve.figure in figures
         }
 
     @property

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from corebandit.contracts.recipe import AnyPolicy, Problem
+from corebandit.contracts.validate import check_count
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
 from corebandit.policies.linear.lincore import LinCORe
 from corebandit.report import Drawing
-from corebandit.reproduction.claims import Claim
+from corebandit.report.claim import Claim
 
 LINCORE = {4.0: "LinCORe", 2.0: "LinCORe (warm-up 2)"}  # by warm-up factor: the paper's, and its released code's
 
@@ -26,6 +27,12 @@ class Size:
     click_models: str | None = None  # a file of click models for Figure 4; None: made-up queries
     click_model: str = "CM"  # which of them users click by
 
+    def __post_init__(self) -> None:
+        """Validate, so that a mistake shows before the search."""
+        check_count("horizon", self.horizon, at_least=2)
+        check_count("runs", self.runs)
+        check_count("seed", self.seed, at_least=0)
+
     @property
     def study_runs(self) -> int:
         """Return the runs of each point of a parameter study, never more than runs."""
@@ -41,6 +48,7 @@ class Figure:
     """A figure of the paper as data.
 
     `search` are experiments that come first, where parameters are chosen; their result is handed to `experiments`.
+    `checks` are experiments that claims rest on and no table shows: `claims` is handed the result of all three.
     `drawings` are pictures beyond the usual ones.
     """
 
@@ -51,6 +59,7 @@ class Figure:
     experiments: Callable[[Size, Result | None], list[Experiment]]
     claims: Callable[[Result], list[Claim]]
     search: Callable[[Size], list[Experiment]] = lambda size: []
+    checks: Callable[[Size], list[Experiment]] = lambda size: []
     drawings: Callable[[Result], list[Drawing]] = lambda result: []
 
 

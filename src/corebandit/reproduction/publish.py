@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from corebandit import __version__, report
 from corebandit.contracts.atomic_files import write_whole
 from corebandit.experiments.result import Result
+from corebandit.report.claim import Claim
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +27,7 @@ def publish(
     title: str,
     command: str,
     seconds: float,
-    claims: Sequence[Mapping[str, Any]] = (),
+    claims: Sequence[Claim] = (),
     drawings: "Sequence[report.Drawing]" = (),
     captions: Mapping[str, str] | None = None,
 ) -> Path:
@@ -35,7 +36,7 @@ def publish(
     summary, finals, sweeps = result.summary(), result.finals(), result.sweeps()
     curves = result.mean_curves(with_sweeps=False)
     _write_json(folder / "summary.json", {"rows": summary.to_dicts()})
-    _write_json(folder / "claims.json", {"claims": list(claims)})
+    _write_json(folder / "claims.json", {"claims": [claim.describe() for claim in claims]})
     for name, figure in _figures(curves, finals, sweeps, drawings):
         report.save(figure, folder / "figures" / name)
     settings = {
@@ -57,7 +58,7 @@ def publish(
             curves=curves,
             finals=finals,
             differences=result.differences(),
-            verdicts=list(claims),
+            judged=claims,
             settings=settings,
             sweeps=sweeps,
             drawings=drawings,

@@ -18,18 +18,18 @@ rounds, for CORe, whose features are one-hot, 1/3.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from corebandit.compiled.bridge import kernel
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, check_number, shortened
+from corebandit.experiments.curve import Curve
+from corebandit.experiments.experiment import Experiment
+from corebandit.experiments.run import run
 from corebandit.parts.warm_up import check_warm_up, rounds_per_log
-from corebandit.randomness.bits import Words
-from corebandit.randomness.samplers import standard_normal
-from corebandit.randomness.stream import streams
+from corebandit.problems.arms import FixedArms, Gaussian
+from corebandit.reproduction.trials import PoolWatch
+
+ROUNDS_TOGETHER = 1_000_000  # of trials that are played as one run: short ones would cost more to begin than to play
 
 
 def _check_counts(**values: int) -> None:
@@ -240,28 +240,6 @@ class LemmaFailures(NamedTuple):
     runs: int
 
 
-@kernel
-def _broken_in_a_run(
-    words: Words, means: FloatArray, sigma: float, horizon: int, start: float, floor: float, ceiling: float
-) -> tuple[bool, bool]:
-    """Tell whether the rewards' variance was ever below `floor` or one of them further than `ceiling` from the mean."""
-    too_calm, too_wild = False, False
-    mean, squares, low, high = 0.0, 0.0, math.inf, -math.inf
-    arm = 0
-    for current_round in range(2, horizon + 1):
-        reward = means[arm] + sigma * standard_normal(words)
-        arm = arm + 1 if arm + 1 < means.size else 0
-        n_seen = current_round - 1.0
-        gap = reward - mean
-        mean += gap * (1.0 / n_seen)
-        squares += gap * (reward - mean)
-        low, high = min(low, reward), max(high, reward)
-        # The mean moves every round, so every reward's distance does: the lowest or the highest one is furthest.
-        too_wild |= max(high - mean, mean - low) > ceiling
-        too_calm |= current_round > start and squares < floor * n_seen
-    return too_calm, too_wild
-
-
 def lemma_failures(
     horizon: int,
     runs: int,
@@ -282,9 +260,28 @@ def lemma_failures(
     >>> lemma_failures(1000, runs=100)
     LemmaFailures(variance=0, ceiling=0, runs=100)
     """
+    experiment = lemma_trials(horizon, runs, sigma, z, alpha, factor, means, tightening, seed=seed)
+    (curve,) = run(experiment).curves()
+    return failures_of(curve)
+
+
+def lemma_trials(
+    horizon: int,
+    runs: int,
+    sigma: float = 0.5,
+    z: float = 0.6,
+    alpha: float = 0.6,
+    factor: float = 4.0,
+    means: Sequence[float] = (0.5,),
+    tightening: float = 1.0,
+    **experiment: Any,
+) -> Experiment:
+    """Return the experiment of `lemma_failures`, which plays many of these runs as one; `failures_of` reads it.
+
+    `experiment` are further arguments of `Experiment`: seed, name.
+    """
     check_count("horizon", horizon, at_least=2)
     check_count("runs", runs)
-    check_count("seed", seed, at_least=0)
     _check_positive(tightening=tightening)
     start = warm_up_rounds(horizon, z, factor)
     if start >= horizon:
@@ -293,12 +290,22 @@ def lemma_failures(
         )
     if len(means) == 0:
         raise BadInput("means must hold the mean reward of at least one arm")
-    arms = np.array([check_number("means", mean, at_least=0, at_most=1) for mean in means])
+    for mean in means:
+        check_number("means", mean, at_least=0, at_most=1)
     floor = pool_variance_floor(alpha, z, sigma) / alpha**2 * tightening
     ceiling = pool_value_ceiling(alpha, sigma, horizon) / alpha / tightening
-    broken = [
-        _broken_in_a_run(words, arms, float(sigma), int(horizon), start, floor, ceiling)
-        for words in streams(runs, seed, "lemmas")
-    ]
-    too_calm, too_wild = np.sum(broken, axis=0)
-    return LemmaFailures(int(too_calm), int(too_wild), int(runs))
+    n_rewards = horizon - 1  # the last round draws from the pool of those before it
+    together = next(count for count in range(max(1, ROUNDS_TOGETHER // n_rewards), 0, -1) if runs % count == 0)
+    return Experiment(
+        FixedArms([Gaussian(float(mean), sigma=sigma) for mean in means]),
+        {f"{factor:g} ln n, n = {horizon:,}": PoolWatch(n_rewards, start, floor, ceiling)},
+        horizon=together * n_rewards,
+        runs=runs // together,
+        **{"name": "lemmas", **experiment},
+    )
+
+
+def failures_of(curve: Curve) -> LemmaFailures:
+    """Return what the experiment of `lemma_trials` has found."""
+    calm, wild, trials = (int(curve.measures[name].sum()) for name in ("calm", "wild", "trials"))
+    return LemmaFailures(calm, wild, trials)

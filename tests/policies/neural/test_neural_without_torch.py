@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import corebandit as cb
 from corebandit.catalogue import neural_policies, policy_from
 from corebandit.cli import app
-from corebandit.experiments.chunks import Chunk
+from playing import keys_of
 
 every_neural_policy = pytest.mark.parametrize("recipe", neural_policies().values(), ids=lambda recipe: recipe.name)
 
@@ -40,7 +40,7 @@ def test_results_are_kept_under_the_version_of_pytorch_and_agents_are_not(recipe
     for version in ("2.0.0", "2.0.0", "2.1.0"):
         monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(__version__=version))
         experiment = cb.Experiment(cb.NonlinearBandit(), {"it": recipe(hidden=3)}, horizon=50, runs=1)
-        keys.add(Chunk(experiment, "it", 0, 1).key)
+        keys |= keys_of(experiment)
         descriptions.append(recipe(hidden=3).describe())
     assert len(keys) == 2
     assert recipe(hidden=3).is_described_by(descriptions[0])

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 import corebandit as cb
-from corebandit.reproduction.claims import FAILS, HOLDS, UNDECIDED
+from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
 from corebandit.reproduction.paper import FIGURES
 from corebandit.reproduction.paper.figure1 import CORE, OPTIMISTIC, RIVALS
 from made_up import made_up

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from corebandit.policies import LinCORe, LinPHE, LinTS, LinUCB
-from corebandit.reproduction.claims import FAILS, HOLDS, UNDECIDED
+from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
 from corebandit.reproduction.paper import FIGURES
 from corebandit.reproduction.paper.figure2 import SEARCH, SEARCH_SEED
 from made_up import made_up

@@ -1,7 +1,7 @@
 import pytest
 
 from corebandit.policies import LinCORe, LinPHE, LinTS
-from corebandit.reproduction.claims import FAILS, HOLDS
+from corebandit.report.claim import FAILS, HOLDS
 from corebandit.reproduction.paper import FIGURES
 from corebandit.reproduction.paper.figure3 import BAD, GOOD, MAP, NAME
 from made_up import made_up

@@ -6,8 +6,8 @@ import corebandit as cb
 from corebandit.clicks import CM, PBM
 from corebandit.clicks.stored_models import write_models
 from corebandit.randomness.stream import stream
+from corebandit.report.claim import FAILS, HOLDS
 from corebandit.report.sweep_tables import sweep_tables
-from corebandit.reproduction.claims import FAILS, HOLDS
 from corebandit.reproduction.paper import FIGURES
 from made_up import made_up
 

@@ -1,7 +1,8 @@
 import pytest
 
+from corebandit.experiments.run import run
 from corebandit.policies import LinCORe
-from corebandit.reproduction.claims import FAILS, HOLDS
+from corebandit.report.claim import FAILS, HOLDS
 from corebandit.reproduction.paper import FIGURES, theory_figure as theory
 from corebandit.reproduction.paper.growth import ARM_COUNTS, DIMENSIONS, growths
 from made_up import made_up
@@ -25,17 +26,18 @@ def result(n_exponent=0.3, log_k_exponent=0.2, plain=100.0):
 
 
 @pytest.fixture
-def few_lemma_runs(monkeypatch):
+def few_checks(monkeypatch):
     monkeypatch.setattr(theory, "LEMMA_HORIZONS", (300,))
     monkeypatch.setattr(theory, "ONE_HOT_RUNS", 10)
     monkeypatch.setattr(theory, "ONE_HOT_ROUNDS", 800)
 
 
 def verdicts(**made):
-    return {(claim.id, claim.warm_up): claim.verdict for claim in FIGURE.claims(result(**made))}
+    found = result(**made).joined_with(run(FIGURE.checks(FIGURE.quick_size)))
+    return {(claim.id, claim.warm_up): claim.verdict for claim in FIGURE.claims(found)}
 
 
-def test_all_claims_hold_when_it_is_as_the_paper_says(few_lemma_runs):
+def test_all_claims_hold_when_it_is_as_the_paper_says(few_checks):
     found = verdicts()
     both = {(name, factor) for name in ("T1", "T4", "T5") for factor in (2.0, 4.0)}
     assert set(found) == both | {("T2", None), ("T3", None)}
@@ -51,19 +53,19 @@ def test_all_claims_hold_when_it_is_as_the_paper_says(few_lemma_runs):
         ({"plain": 99.0}, "T5"),
     ],
 )
-def test_claims_fail_when_it_is_otherwise(few_lemma_runs, change, claim):
+def test_claims_fail_when_it_is_otherwise(few_checks, change, claim):
     found = verdicts(**change)
     assert found[claim, 4.0] == found[claim, 2.0] == FAILS
 
 
-def test_lemmas_that_fail_are_seen(few_lemma_runs, monkeypatch):
-    broken = theory.lemma_failures
-    monkeypatch.setattr(theory, "lemma_failures", lambda *sizes, **more: broken(*sizes, **more, tightening=4.0))
+def test_lemmas_that_fail_are_seen(few_checks, monkeypatch):
+    sound = theory.lemma_trials
+    monkeypatch.setattr(theory, "lemma_trials", lambda *sizes, **more: sound(*sizes, **more, tightening=4.0))
     found = verdicts()
     assert found["T1", 4.0] == found["T2", None] == FAILS
 
 
-def test_other_choices_on_one_hot_features_are_seen(few_lemma_runs, monkeypatch):
+def test_other_choices_on_one_hot_features_are_seen(few_checks, monkeypatch):
     monkeypatch.setattr(theory, "LinCORe", lambda **given: LinCORe(**{**given, "alpha": 0.61}))
     assert verdicts()["T3", None] == FAILS
 

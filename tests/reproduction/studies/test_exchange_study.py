@@ -1,7 +1,7 @@
 import pytest
 
 from corebandit.policies import PHE, CORe, LinCORe, LinPHE, LinRewardExchange, RewardExchange
-from corebandit.reproduction.claims import FAILS, HOLDS, UNDECIDED
+from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
 from corebandit.reproduction.studies import STUDIES
 from corebandit.reproduction.studies.exchange_study import FORMS, FRESH, FRESH_DECAYING, KEPT, KEPT_DECAYING
 from made_up import made_up

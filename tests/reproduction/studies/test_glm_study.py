@@ -6,7 +6,7 @@ import pytest
 from corebandit import LogisticBandit, run
 from corebandit.catalogue import feature_policies
 from corebandit.policies import GLMCORe, LinCORe, RecommendedLinCORe
-from corebandit.reproduction.claims import FAILS, HOLDS, UNDECIDED
+from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
 from corebandit.reproduction.studies import STUDIES
 from made_up import made_up
 

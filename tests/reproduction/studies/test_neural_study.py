@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import corebandit as cb
-from corebandit.reproduction.claims import FAILS, HOLDS
+from corebandit.report.claim import FAILS, HOLDS
 from corebandit.reproduction.studies import STUDIES
 from corebandit.reproduction.studies.neural_study import CORE
 from made_up import made_up

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import corebandit as cb
-from corebandit.reproduction.claims import FAILS, HOLDS, UNDECIDED
+from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
 from corebandit.reproduction.studies import STUDIES, warmup_study as warmup
 from made_up import made_up
 

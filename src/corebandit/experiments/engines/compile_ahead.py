@@ -13,7 +13,7 @@ from typing import Any
 
 from corebandit.catalogue import is_listed
 from corebandit.compiled.bridge import machine_type
-from corebandit.experiments.experiment import Experiment
+from corebandit.experiments.chunks import Chunk
 from corebandit.games.kinds import game_of
 from corebandit.randomness.stream import stream
 
@@ -27,11 +27,11 @@ WORKER = (
 
 
 @contextlib.contextmanager
-def compiling_ahead(experiments: Sequence[Experiment], processes: int) -> Iterator[None]:
+def compiling_ahead(chunks: Sequence[Chunk], processes: int) -> Iterator[None]:
     """Compile in at most so many further processes until the context is left."""
     # Where Python is embedded there is none to start; frozen into one file, a program would start itself.
     is_possible = processes > 0 and sys.executable and not getattr(sys, "frozen", False)
-    games = games_to_compile(experiments) if is_possible else []
+    games = games_to_compile(chunks) if is_possible else []
     processes = min(processes, len(games) // WORTH_A_PROCESS)
     workers: list[subprocess.Popen[str]] = []
     try:
@@ -46,20 +46,20 @@ def compiling_ahead(experiments: Sequence[Experiment], processes: int) -> Iterat
             worker.wait()
 
 
-def games_to_compile(experiments: Sequence[Experiment]) -> list[dict[str, Any]]:
+def games_to_compile(chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
     """Describe one game of each kind, policy against problem, whose machine code could be on disk and is not."""
     missing: dict[Any, dict[str, Any]] = {}
-    for experiment in experiments:
-        instance = experiment.problem.draw(stream(0))
+    played = {(id(chunk.problem), id(chunk.policy), chunk.horizon): chunk for chunk in chunks}  # of many chunks each
+    for chunk in played.values():
+        if not (chunk.policy.runs_compiled and is_listed(chunk.policy) and is_listed(chunk.problem)):
+            continue
+        instance = chunk.problem.draw(stream(0))
         game = game_of(instance)
-        for policy in experiment.policies.values():
-            if not (policy.runs_compiled and is_listed(policy) and is_listed(experiment.problem)):
-                continue
-            arguments = game.without_rounds(instance, policy, experiment.horizon)
-            kind = (game.loop, *map(machine_type, arguments))
-            if kind not in missing and game.loop.is_still_to_compile_for(*arguments):
-                problem = experiment.problem.describe()
-                missing[kind] = {"problem": problem, "policy": policy.describe(), "horizon": experiment.horizon}
+        arguments = game.without_rounds(instance, chunk.policy, chunk.horizon)
+        kind = (game.loop, *map(machine_type, arguments))
+        if kind not in missing and game.loop.is_still_to_compile_for(*arguments):
+            described = {"problem": chunk.problem.describe(), "policy": chunk.policy.describe()}
+            missing[kind] = {**described, "horizon": chunk.horizon}
     return list(missing.values())
 
 

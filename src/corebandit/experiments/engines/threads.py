@@ -1,69 +1,83 @@
 """Play chunks in threads of this process; compiled code lets them run at the same time.
 
 The threads are daemons and nobody waits for them: compiled code cannot be interrupted, and a run that is stopped shall
-be gone within a second. What they still play is dropped; what they had finished is kept.
+be gone within a second. What they still play is dropped.
 """
 
+import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 
-from corebandit.experiments.chunks import Chunk, Runs, Stopped
+from corebandit.compiled import machine_code
+from corebandit.contracts.validate import check_count
+from corebandit.experiments.chunks import Chunk, Runs
+from corebandit.experiments.engines.compile_ahead import compiling_ahead
+from corebandit.experiments.engines.player import Stopped, play_chunk
 
 PATIENCE = 0.5  # seconds that threads have to end what they play
 BLINK = 0.1  # seconds; so often the main thread looks up, since some libraries keep signals from waking it
 
+Finished = tuple[int, Runs | BaseException]
 
-def play_in_threads(
-    chunks: Sequence[Chunk],
-    play: Callable[[Chunk, threading.Event], Runs],
-    jobs: int,
-    advance: Callable[[], None],
-) -> list[Runs]:
-    """Return what `play` makes of each chunk; call `advance` after each.
 
-    After an error, or Ctrl-C, no further chunk is begun.
-    """
-    stop = threading.Event()
-    waiting: queue.SimpleQueue[tuple[int, Chunk]] = queue.SimpleQueue()
-    finished: queue.SimpleQueue[tuple[int, Runs | BaseException]] = queue.SimpleQueue()
-    for numbered in enumerate(chunks):
-        waiting.put(numbered)
+class Threads:
+    """An engine of `jobs` threads, by default one for each core; as many processes, less one, help to compile."""
 
-    def work() -> None:
-        while not stop.is_set():
+    def __init__(self, jobs: int | None = None) -> None:
+        self.jobs = check_count("jobs", (os.cpu_count() or 1) if jobs is None else jobs)
+
+    @property
+    def environment(self) -> str:
+        """Return the libraries and the processor."""
+        return machine_code.environment()
+
+    def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[int, Runs]]:
+        """Yield the place of a chunk among `chunks` and its runs, as soon as they are finished."""
+        stop = threading.Event()
+        waiting: queue.SimpleQueue[tuple[int, Chunk]] = queue.SimpleQueue()
+        finished: queue.SimpleQueue[Finished] = queue.SimpleQueue()
+        for numbered in enumerate(chunks):
+            waiting.put(numbered)
+        threads = [
+            threading.Thread(target=_work, args=(waiting, finished, stop), daemon=True)
+            for _ in range(min(self.jobs, len(chunks)))
+        ]
+        with compiling_ahead(chunks, processes=self.jobs - 1):
+            for thread in threads:
+                thread.start()
             try:
-                index, chunk = waiting.get_nowait()
-            except queue.Empty:
-                return
-            try:
-                finished.put((index, play(chunk, stop)))
-            except Stopped:
-                return
-            except BaseException as error:  # whoever waits raises it
-                finished.put((index, error))
-
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(jobs, len(chunks)))]
-    for thread in threads:
-        thread.start()
-    played: dict[int, Runs] = {}
-    try:
-        while len(played) < len(chunks):
-            index, runs = _next(finished)
-            if isinstance(runs, BaseException):
-                raise runs
-            played[index] = runs
-            advance()
-    finally:
-        stop.set()
-        deadline = time.monotonic() + PATIENCE
-        for thread in threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
-    return [played[index] for index in range(len(chunks))]
+                for _ in chunks:
+                    index, runs = _next(finished)
+                    if isinstance(runs, BaseException):
+                        raise runs
+                    yield index, runs
+            finally:
+                stop.set()
+                deadline = time.monotonic() + PATIENCE
+                for thread in threads:
+                    thread.join(max(0.0, deadline - time.monotonic()))
 
 
-def _next(finished: "queue.SimpleQueue[tuple[int, Runs | BaseException]]") -> tuple[int, Runs | BaseException]:
+def _work(
+    waiting: "queue.SimpleQueue[tuple[int, Chunk]]", finished: "queue.SimpleQueue[Finished]", stop: threading.Event
+) -> None:
+    """Play what is waiting until nothing is left, or until told to stop."""
+    while not stop.is_set():
+        try:
+            index, chunk = waiting.get_nowait()
+        except queue.Empty:
+            return
+        try:
+            finished.put((index, play_chunk(chunk, stop)))
+        except Stopped:
+            return
+        except BaseException as error:  # whoever waits raises it
+            finished.put((index, error))
+
+
+def _next(finished: "queue.SimpleQueue[Finished]") -> Finished:
     while True:
         try:
             return finished.get(timeout=BLINK)

@@ -17,7 +17,8 @@ from corebandit.policies.arms.ssmc import SSMC
 from corebandit.policies.arms.ucb1 import UCB1
 from corebandit.policies.arms.ucbv import UCBV
 from corebandit.problems.random_arms import BernoulliBandit, BetaBandit, GaussianBandit
-from corebandit.reproduction.claims import Claim, Finals, judged
+from corebandit.report.claim import Claim
+from corebandit.reproduction.claims import Finals, judged
 from corebandit.reproduction.figure import Figure, Size
 
 NAME = "figure1"

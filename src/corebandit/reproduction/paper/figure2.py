@@ -13,7 +13,8 @@ from corebandit.policies.linear.linphe import LinPHE
 from corebandit.policies.linear.lints import LinTS
 from corebandit.policies.linear.linucb import LinUCB
 from corebandit.problems.linear import LinearBandit
-from corebandit.reproduction.claims import Claim, Finals, judged
+from corebandit.report.claim import Claim
+from corebandit.reproduction.claims import Finals, judged
 from corebandit.reproduction.figure import LINCORE, Figure, Size, lincores
 
 NAME, SEARCH = "figure2", "figure2-parameter-search"

@@ -15,7 +15,8 @@ from corebandit.experiments.sweep import sweep
 from corebandit.policies.linear.linphe import LinPHE
 from corebandit.policies.linear.lints import LinTS
 from corebandit.problems.linear import LinearBandit
-from corebandit.reproduction.claims import Claim, Finals, Finding, above, below, judged
+from corebandit.report.claim import Claim, Finding
+from corebandit.reproduction.claims import Finals, above, below, judged
 from corebandit.reproduction.figure import LINCORE, Figure, Size, lincores
 
 NAME, MAP = "figure3", "figure3-heat-map"

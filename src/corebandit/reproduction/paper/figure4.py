@@ -18,9 +18,11 @@ import polars as pl
 
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy
-from corebandit.contracts.state import FloatArray
-from corebandit.experiments.experiment import Experiment, Point
-from corebandit.experiments.result import Curve, Result
+from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.experiments.curve import Curve
+from corebandit.experiments.description import Point
+from corebandit.experiments.experiment import Experiment
+from corebandit.experiments.result import Result
 from corebandit.experiments.statistics import mean_interval, mean_intervals, ratio_interval, standard_error
 from corebandit.policies.arms.bernoulli_ts import BernoulliTS
 from corebandit.policies.arms.core import CORe
@@ -32,7 +34,8 @@ from corebandit.ranking.policies.cascade_klucb import CascadeKLUCB
 from corebandit.ranking.policies.toprank import TopRank
 from corebandit.ranking.ranking_problems import N_QUERIES, ShowsRankings, StoredQuery, YandexLike, stored_models
 from corebandit.report import Drawing, regret_curves
-from corebandit.reproduction.claims import Claim, Finding, below, judged
+from corebandit.report.claim import Claim, Finding
+from corebandit.reproduction.claims import below, judged
 from corebandit.reproduction.figure import Figure, Size
 
 NAME = "figure4"
@@ -231,7 +234,7 @@ def _range(values: Iterable[int]) -> str:
     return str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
 
 
-def _panel(policy: str, title: str, rounds: FloatArray, regret: FloatArray) -> pl.DataFrame:
+def _panel(policy: str, title: str, rounds: IntArray, regret: FloatArray) -> pl.DataFrame:
     mean, low, high = mean_intervals(regret)
     columns = {"round": rounds, "mean": mean, "ci_low": low, "ci_high": high}
     names = {"figure": NAME, "problem": title, "policy": policy, "title": title}

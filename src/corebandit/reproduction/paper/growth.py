@@ -7,7 +7,8 @@ from typing import NamedTuple
 import polars as pl
 
 from corebandit.contracts.state import FloatArray
-from corebandit.experiments.experiment import Experiment, Point
+from corebandit.experiments.description import Point
+from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
 from corebandit.experiments.statistics import Interval, growth_exponent, mean_interval, resampled_means
 from corebandit.policies.linear.lincore import LinCORe

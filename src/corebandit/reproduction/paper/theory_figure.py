@@ -11,23 +11,26 @@ from corebandit.contracts.recipe import Problem
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
 from corebandit.experiments.statistics import Interval, frequency_interval, mean_interval
-from corebandit.games.arm_game import play_arms
-from corebandit.games.feature_game import play_features
 from corebandit.policies.arms.core import CORe
 from corebandit.policies.linear.lincore import LinCORe
-from corebandit.problems.linear import FixedLinear
 from corebandit.problems.random_arms import GaussianBandit
-from corebandit.randomness.stream import stream, streams
-from corebandit.reproduction.claims import Claim, Finals, Finding, below, covering, judged
+from corebandit.report.claim import Claim, Finding
+from corebandit.reproduction.claims import Finals, below, covering, judged
 from corebandit.reproduction.figure import Figure, Size
 from corebandit.reproduction.paper import figure1, figure2
 from corebandit.reproduction.paper.growth import AGAINST_D, AGAINST_N, FACTORS, NAME, Growth, drawings, growing, growths
-from corebandit.reproduction.theory import lemma_failures
+from corebandit.reproduction.theory import failures_of, lemma_trials
+from corebandit.reproduction.trials import OneHot
 
 POOL = "theory-pool"
 LEMMA_HORIZONS = (300, 1_000, 10_000)
-LEMMA_RUNS, LEAST_LEMMA_RUNS = 600, 2_000  # for each run of the experiments; at least
-RUNS_TO_DECIDE = 6  # times n, for a failure rate of 1/n to be told from none
+LEMMA_TRIALS, LEAST_LEMMA_TRIALS = 600, 2_000  # for each run of the experiments; at least
+TRIALS_TO_DECIDE = 6  # times n, for a failure rate of 1/n to be told from none
+LEMMA_1, LEMMA_2, ONE_HOT = "theory-lemma-1", "theory-lemma-2", "theory-one-hot"
+LEMMAS: dict[str, tuple[tuple[float, ...], float]] = {  # means of the arms, and the factor of the warm-up
+    **{f"{LEMMA_1}-{series}": ((0.5,), factor) for factor, series in FACTORS.items()},
+    LEMMA_2: ((0.0, 1.0), 4.0),
+}
 ONE_HOT_RUNS, ONE_HOT_ROUNDS = 20, 3_000
 POOL_PROBLEMS: dict[str, Problem] = {**figure1.CLASSES, **figure2.CLASSES}
 
@@ -51,13 +54,29 @@ def _pools(size: Size) -> Iterator[Experiment]:
         yield size.experiment(problem, policies, name=POOL, title=title)
 
 
+# Checks -----------------------------------------------------------------------------------------------------------
+
+
+def checks(size: Size) -> list[Experiment]:
+    """Return trials of the lemmas, for every n that so many can decide, and both CORes on one-hot features."""
+    trials = max(LEMMA_TRIALS * size.runs, LEAST_LEMMA_TRIALS)
+    lemmas = [
+        lemma_trials(horizon, trials, factor=factor, means=means, seed=size.seed, name=name)
+        for name, (means, factor) in LEMMAS.items()
+        for horizon in LEMMA_HORIZONS
+        if trials >= TRIALS_TO_DECIDE * horizon
+    ]
+    cores = {"CORe": CORe(sampler="exact"), "LinCORe": OneHot(LinCORe(sampler="exact", lam=1e-12))}
+    rounds = range(1, ONE_HOT_ROUNDS + 1)
+    more = {"horizon": ONE_HOT_ROUNDS, "runs": ONE_HOT_RUNS, "also_at": rounds}
+    return [*lemmas, size.experiment(GaussianBandit(), cores, name=ONE_HOT, **more)]
+
+
 # Claims -----------------------------------------------------------------------------------------------------------
 
 
 def claims(result: Result) -> list[Claim]:
     """Judge T1 to T5, those that depend on it for both lengths of the warm-up."""
-    seed, runs = next((e["seed"], e["runs"]) for e in result.experiments if e["name"] == NAME)
-    lemma_runs = max(LEMMA_RUNS * runs, LEAST_LEMMA_RUNS)
     measured, finals = growths(result), Finals(result, POOL)
     judgements = []
     for factor, series in FACTORS.items():
@@ -67,7 +86,7 @@ def claims(result: Result) -> list[Claim]:
                 "Lemma 1: after the warm-up the pool's variance is at least alpha^2 z sigma^2 / 2 in all rounds, with "
                 "probability 1 - 1/n (Gaussian rewards, equal means).",
                 factor,
-                _lemma_findings("variance", lemma_runs, (0.5,), factor, seed),
+                _lemma_findings(result, f"{LEMMA_1}-{series}", "variance"),
             ),
             judged(
                 "T4",
@@ -93,35 +112,35 @@ def claims(result: Result) -> list[Claim]:
             "Lemma 2: no value in the pool is ever larger than alpha (4 sqrt(sigma^2 log n) + 1), with probability "
             "1 - 1/n (Gaussian rewards, means 0 and 1).",
             None,
-            _lemma_findings("ceiling", lemma_runs, (0.0, 1.0), 4.0, seed),
+            _lemma_findings(result, LEMMA_2, "ceiling"),
         ),
         judged(
             "T3",
             "LinCORe on one-hot features is CORe as lambda goes to 0: with exact samplers, the same choices from the "
             "same stream.",
             None,
-            [_one_hot_finding(seed)],
+            [_one_hot_finding(result)],
         ),
     ]
     return sorted(judgements, key=lambda claim: claim.id)
 
 
-def _lemma_findings(which: str, runs: int, means: tuple[float, ...], factor: float, seed: int) -> list[Finding]:
-    """Judge a lemma by how often it fails in simulated runs, for every n that so many runs can decide."""
+def _lemma_findings(result: Result, name: str, which: str) -> list[Finding]:
+    """Judge a lemma by how often it fails in trials."""
     findings = []
-    for horizon in LEMMA_HORIZONS:
-        if runs >= RUNS_TO_DECIDE * horizon:
-            failures = lemma_failures(horizon, runs, factor=factor, means=means, seed=seed)
-            findings.append(
-                below(
-                    1.0 / horizon,
-                    frequency_interval(getattr(failures, which), runs),
-                    runs,
-                    problem=f"n = {horizon:,}, {runs:,} runs",
-                    policy="",
-                    measure="share of runs in which it fails",
-                )
+    tried = [curve for curve in result.curves() if curve.figure == name]
+    for horizon, curve in zip(LEMMA_HORIZONS, tried, strict=False):  # of the longest there may be none
+        failures = failures_of(curve)
+        findings.append(
+            below(
+                1.0 / horizon,
+                frequency_interval(getattr(failures, which), failures.runs),
+                failures.runs,
+                problem=f"n = {horizon:,}, {failures.runs:,} runs",
+                policy="",
+                measure="share of runs in which it fails",
             )
+        )
     return findings
 
 
@@ -143,27 +162,14 @@ def _pool_finding(finals: Finals, problem: str, series: str) -> Finding:
     return covering(0.0, interval, plain.size, problem=problem, policy=series, measure="plain - mirrored")
 
 
-def _one_hot_finding(seed: int) -> Finding:
+def _one_hot_finding(result: Result) -> Finding:
     """Count rounds in which CORe and LinCORe on one-hot features choose differently."""
-    n_different = 0
-    for run in range(ONE_HOT_RUNS):
-        arms = GaussianBandit().draw(stream(seed, "one-hot", run))
-        n_arms = arms.n_arms
-        rows = FixedLinear(np.eye(n_arms).tolist(), arms.means.tolist(), rewards="gaussian").draw(None)
-        core = CORe(sampler="exact").start_on(arms, ONE_HOT_ROUNDS, ONE_HOT_ROUNDS)
-        lincore = LinCORe(sampler="exact", lam=1e-12).start_on(rows, ONE_HOT_ROUNDS, ONE_HOT_ROUNDS)
-        rounds, regret = np.arange(1, ONE_HOT_ROUNDS + 1), np.zeros((2, ONE_HOT_ROUNDS))
-        own, rewards = stream(seed, "one-hot", run, "policy"), streams(n_arms, seed, "one-hot", run, "rewards")
-        play_arms.compiled(core, arms, own, rewards, rounds, False, regret[0])
-        own, rewards = stream(seed, "one-hot", run, "policy"), streams(n_arms, seed, "one-hot", run, "rewards")
-        room = np.empty((n_arms, n_arms))
-        play = play_features.compiled
-        play(lincore, rows, own, stream(0), rewards, room, rounds, False, regret[1])
-        n_different += int((np.abs(np.diff(regret[0] - regret[1], prepend=0.0)) > 1e-9).sum())
-    n_rounds = ONE_HOT_RUNS * ONE_HOT_ROUNDS
+    core, lincore = (curve for curve in result.curves() if curve.figure == ONE_HOT)
+    gaps = np.diff(core.regret - lincore.regret, axis=1, prepend=0.0)
+    n_different = int((np.abs(gaps) > 1e-9).sum())
     interval = Interval(n_different, n_different, n_different)
-    measure = f"rounds of {n_rounds:,} with different choices"
-    return below(0.0, interval, ONE_HOT_RUNS, problem=GaussianBandit().label, policy="LinCORe", measure=measure)
+    measure = f"rounds of {gaps.size:,} with different choices"
+    return below(0.0, interval, len(gaps), problem=core.problem, policy=lincore.policy, measure=measure)
 
 
 FIGURE = Figure(
@@ -172,6 +178,7 @@ FIGURE = Figure(
     paper_size=Size(horizon=10_000, runs=100),
     quick_size=Size(horizon=10_000, runs=10),
     experiments=experiments,
+    checks=checks,
     claims=claims,
     drawings=drawings,
 )

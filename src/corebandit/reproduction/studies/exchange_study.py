@@ -20,7 +20,8 @@ from corebandit.policies.linear.lin_reward_exchange import LinRewardExchange
 from corebandit.policies.linear.linphe import LinPHE
 from corebandit.problems.linear import LinearBandit
 from corebandit.problems.random_arms import GaussianBandit
-from corebandit.reproduction.claims import Claim, Finals, Finding, above, judged
+from corebandit.report.claim import Claim, Finding
+from corebandit.reproduction.claims import Finals, above, judged
 from corebandit.reproduction.figure import LINCORE, Figure, Size, lincores
 from corebandit.reproduction.paper.figure1 import CLASSES as ARM_CLASSES, CORE
 

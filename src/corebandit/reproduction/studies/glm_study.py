@@ -18,7 +18,8 @@ from corebandit.policies.glm.logphe import LogPHE
 from corebandit.policies.glm.ucbglm import UCBGLM
 from corebandit.policies.linear.recommended_lincore import RecommendedLinCORe
 from corebandit.problems.logistic import LogisticBandit
-from corebandit.reproduction.claims import Claim, Finals, judged
+from corebandit.report.claim import Claim
+from corebandit.reproduction.claims import Finals, judged
 from corebandit.reproduction.figure import LINCORE, Figure, Size, lincores
 
 NAME = "glm"

@@ -28,7 +28,8 @@ from corebandit.policies.neural.neural_ts import NeuralTS
 from corebandit.policies.neural.neural_ucb import NeuralUCB
 from corebandit.problems.classification import ClassificationBandit
 from corebandit.problems.nonlinear import NonlinearBandit
-from corebandit.reproduction.claims import Claim, Finals, judged
+from corebandit.report.claim import Claim
+from corebandit.reproduction.claims import Finals, judged
 from corebandit.reproduction.figure import Figure, Size
 
 NAME = "neural"

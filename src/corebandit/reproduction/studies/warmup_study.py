@@ -17,7 +17,8 @@ import polars as pl
 
 from corebandit.contracts.recipe import AnyPolicy, Problem
 from corebandit.contracts.state import FloatArray
-from corebandit.experiments.experiment import Experiment, Point
+from corebandit.experiments.description import Point
+from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
 from corebandit.experiments.statistics import frequency_interval
 from corebandit.policies.arms.bernoulli_ts import BernoulliTS
@@ -39,7 +40,8 @@ from corebandit.ranking.policies.adapter import Ranked
 from corebandit.ranking.policies.cascade_klucb import CascadeKLUCB
 from corebandit.ranking.ranking_problems import YandexLike
 from corebandit.report import Drawing, ratio_maps, tables
-from corebandit.reproduction.claims import Claim, Finals, Finding, below, judged
+from corebandit.report.claim import Claim, Finding
+from corebandit.reproduction.claims import Finals, below, judged
 from corebandit.reproduction.figure import Figure, Size
 
 NAME = "warmup"

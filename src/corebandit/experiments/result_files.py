@@ -1,0 +1,75 @@
+"""Results in a folder: a Parquet file of regrets, and a JSON file of the experiments that made them."""
+
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from corebandit.contracts.atomic_files import digest_of, fits_its_digest, json_with_digest, make_folder, write_whole
+from corebandit.contracts.errors import BadInput, DamagedFile
+from corebandit.experiments.curve import Curve
+from corebandit.experiments.frames import FRAME, NAMES
+
+UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError, pl.exceptions.PolarsError)
+RESULTS, EXPERIMENTS = "results.parquet", "experiments.json"
+
+
+def write_result(
+    folder: Path, experiments: Sequence[Mapping[str, Any]], curves: Sequence[Curve], frame: pl.DataFrame
+) -> None:
+    """Write descriptions of experiments, their curves and the frame that shows these."""
+    make_folder(folder)
+    table = io.BytesIO()
+    frame.write_parquet(table)
+    write_whole(folder / RESULTS, table.getvalue())
+    measured = [
+        {**curve.names, "values": {name: values.tolist() for name, values in curve.measures.items()}}
+        for curve in curves
+        if curve.measures
+    ]
+    description = {
+        "experiments": experiments,
+        "cpu_seconds": [{**curve.names, "cpu_seconds": curve.cpu_seconds} for curve in curves],
+        **({"measures": measured} if measured else {}),
+        RESULTS: digest_of(table.getvalue()),
+    }
+    write_whole(folder / EXPERIMENTS, json_with_digest(description, indent=1))
+
+
+def read_result(folder: Path) -> tuple[list[dict[str, Any]], list[Curve]]:
+    """Return the descriptions of experiments and the curves that a folder holds."""
+    for name in (RESULTS, EXPERIMENTS):
+        if not (folder / name).exists():
+            raise BadInput(f"{folder} holds no result: there is no {name}")
+    try:
+        table, text = (folder / RESULTS).read_bytes(), (folder / EXPERIMENTS).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise DamagedFile(f"{folder / EXPERIMENTS} is damaged: {error}") from error
+    try:
+        description = json.loads(text)
+        is_whole = "digest" not in description or (  # 0.4 wrote none
+            fits_its_digest(description) and description[RESULTS] == digest_of(table)
+        )
+        frame = pl.read_parquet(io.BytesIO(table))
+        if not is_whole or dict(frame.schema) != FRAME:
+            raise DamagedFile("its content does not fit its digest")
+        return description["experiments"], list(_curves(frame, description))
+    except UNREADABLE as error:
+        raise DamagedFile(f"{folder} holds a result that is damaged: {str(error).partition(chr(10))[0]}") from error
+
+
+def _curves(frame: pl.DataFrame, description: Mapping[str, Any]) -> Iterator[Curve]:
+    """Yield the curves that were saved as a frame and a description."""
+    titles = {(one["name"], one["label"]): one["title"] for one in description["experiments"]}
+    seconds = {tuple(row[name] for name in NAMES): float(row["cpu_seconds"]) for row in description["cpu_seconds"]}
+    measured = {tuple(row[name] for name in NAMES): row["values"] for row in description.get("measures", ())}
+    for key, rows in frame.group_by(*NAMES, maintain_order=True):
+        figure, problem, policy = (str(part) for part in key)
+        rounds = rows["round"].unique(maintain_order=True).to_numpy()
+        regret = rows["regret"].to_numpy().reshape(-1, rounds.size)
+        measures = {name: np.array(values, np.float64) for name, values in measured.get(key, {}).items()}
+        yield Curve(figure, problem, policy, titles[figure, problem], rounds, regret, seconds[key], measures)

@@ -1,0 +1,147 @@
+"""Experiments as data, there and back."""
+
+import json
+
+import numpy as np
+import pytest
+
+import corebandit as cb
+from corebandit.catalogue import policy_from
+from corebandit.experiments.experiment_file import read_experiments
+from corebandit.randomness.stream import stream
+
+MINE = """
+from dataclasses import dataclass
+from typing import NamedTuple
+import numpy as np
+import corebandit as cb
+class MineState(NamedTuple):
+    counts: np.ndarray
+    def score(self, rng, scores):
+        scores[:] = -self.counts
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+@dataclass(frozen=True)
+class Mine(cb.Policy):
+    c: float = 1.0
+    def start(self, n_arms, horizon, capacity):
+        return MineState(np.zeros(n_arms))
+"""
+
+
+def travelled(experiment, **more):
+    return cb.Experiment.from_dict(json.loads(json.dumps(experiment.to_dict())), **more)
+
+
+@pytest.mark.parametrize(
+    "experiment",
+    [
+        cb.Experiment(cb.BernoulliBandit(), [cb.CORe(), cb.CORe(alpha=0.4)], also_at=[7, 9], regret="realised"),
+        cb.Experiment(cb.LinearBandit(rewards="beta"), {"mine": cb.LinTS(sigma=1)}, 50, 3, 2, name="a", title="b"),
+        cb.Experiment(cb.YandexLike(query=2), [cb.Ranked(cb.CORe(warm_up=2.0)), cb.TopRank()], horizon=40),
+        cb.Experiment(cb.FixedArms([cb.Bernoulli(0.2), cb.Gaussian(0.4, sigma=0.1)]), [cb.UCB1()]),
+        cb.sweep(cb.BernoulliBandit(), cb.CORe(), {"alpha": [0.2, 0.4], "z": [0.5, 0.6]}, runs=2),
+    ],
+)
+def test_an_experiment_comes_back_as_it_was(experiment):
+    again = travelled(experiment)
+    assert again == experiment
+    assert again.id == experiment.id
+
+
+def test_a_policy_of_a_users_file_is_found_by_the_file(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    experiment = cb.Experiment(cb.BernoulliBandit(), [policy_from(f"{tmp_path / 'mine.py'}:Mine(c=2)"), cb.UCB1()])
+    assert travelled(experiment) == experiment
+    assert "files" not in cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()]).to_dict()
+
+
+def test_what_no_description_can_make_is_given():
+    class Estimator:
+        def fit(self, x, y):
+            return self
+
+        def predict(self, x):
+            return x[:, 0]
+
+    policy = cb.EstimatorCORe(Estimator())
+    problem = cb.LinearBandit().draw(stream(1))
+    experiment = cb.Experiment(problem, [policy], horizon=50, runs=2)
+    for own in ([], [experiment.problem], [policy]):
+        with pytest.raises(cb.BadInput, match=r"cannot be made from its description.*from_dict\(…, own="):
+            travelled(experiment, own=own)
+    again = travelled(experiment, own=[policy, experiment.problem])
+    assert again.problem is experiment.problem
+    assert again.describe() == experiment.describe()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"horizont": 5}, "unknown key of an experiment 'horizont': did you mean 'horizon'"),
+        ({"policies": ["CORe"]}, "policies must be a table by name"),
+        ({"policies": {"CORe": {"name": "Core2"}}}, "the policy 'Core2' cannot be made from its description"),
+        ({"policies": {"CORe": {"name": "CORe", "alpha": -1}}}, "alpha must be"),
+        ({"policies": {"CORe": {"name": "CORe", "beta": 1}}}, "unknown parameter of CORe 'beta'"),
+        ({"policies": {"CORe": {"name": []}}}, "cannot be made"),
+        ({"policies": {}}, "at least one policy"),
+        ({"problem": 3}, "a problem must be a table by name, not 3"),
+        ({"horizon": "long"}, "horizon must be a whole number"),
+        ({"runs": 0}, "runs must be a whole number of at least 1"),
+        ({"also_at": 5}, "also_at must be a list of rounds, not 5"),
+        ({"also_at": ["x"]}, "also_at must be"),
+        ({"points": {"CORe": 5}}, "the point of 'CORe' must be a table such as"),
+        ({"points": {"CORe": {"series": "a", "at": {"x": "y"}}}}, "the point of 'CORe' must be a table such as"),
+        ({"name": 5}, "name must be a text, not 5"),
+        ({"files": {"CORe": "nowhere.py:CORe"}}, "there is no file"),
+    ],
+)
+def test_a_mistake_is_named(change, sentence):
+    description = cb.Experiment(cb.BernoulliBandit(), [cb.CORe()], horizon=50, runs=2).to_dict()
+    with pytest.raises(cb.BadInput, match=sentence):
+        cb.Experiment.from_dict({**description, **change})
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(cb.BadInput, match="the experiment has no policies"):
+        cb.Experiment.from_dict({"problem": {"name": "bernoulli"}})
+    with pytest.raises(cb.BadInput, match=r"an experiment is a table such as Experiment\.to_dict\(\) returns, not 5"):
+        cb.Experiment.from_dict(5)
+
+
+def test_a_saved_result_is_run_again_to_the_same_numbers(tmp_path):
+    arms = cb.Experiment(cb.BernoulliBandit(), [cb.CORe(), cb.UCB1()], horizon=100, runs=3, name="arms")
+    swept = cb.sweep(cb.GaussianBandit(), cb.UCB1(), {"sigma": [0.2, 0.5]}, horizon=100, runs=3)
+    result = cb.run([arms, swept])
+    result.save(tmp_path)
+    again = cb.run(read_experiments(tmp_path / "experiments.json"))
+    assert again.frame.equals(result.frame)
+    assert again.experiments == result.experiments
+    longer = read_experiments(tmp_path / "experiments.json", runs=5, seed=1)
+    assert [(each.runs, each.seed, each.horizon) for each in longer] == [(5, 1, 100)] * 2
+    (tmp_path / "one.json").write_text(json.dumps(arms.to_dict()))
+    assert read_experiments(tmp_path / "one.json") == [arms]
+
+
+@pytest.mark.parametrize("content", ["[]", "5", "{", '{"experiments": 5}', "[[]]", "[" * 100_000, "null"])
+def test_a_file_that_describes_no_experiment_is_a_sentence(content, tmp_path):
+    (tmp_path / "experiments.json").write_text(content)
+    with pytest.raises(cb.BadInput, match=r"experiments\.json"):
+        read_experiments(tmp_path / "experiments.json")
+
+
+def test_measures_of_a_policy_are_kept_saved_and_loaded(tmp_path):
+    class Counting(cb.UCB1):
+        def measures(self, state):
+            return {"pulls of the first arm": state.counts[0]}
+
+    experiment = cb.Experiment(cb.BernoulliBandit(), {"it": Counting(), "other": cb.UCB1()}, horizon=100, runs=12)
+    result = cb.run(experiment)
+    frame = result.measures()
+    assert frame.columns == ["figure", "problem", "policy", "run", "measure", "value"]
+    assert frame["policy"].unique().to_list() == ["it"]
+    assert frame["run"].to_list() == list(range(12))
+    assert (frame["value"].to_numpy() >= 1).all()
+    assert np.unique(frame["value"]).size > 3
+    result.save(tmp_path)
+    assert cb.Result.load(tmp_path).measures().equals(frame)
