@@ -71,7 +71,7 @@ def attack_agents(folder: Path, share: float) -> None:
             continue
         agent, path = trained(recipe()), folder / "agent.json"
         agent.save(path)
-        whole, content = path.read_bytes(), agent._content()
+        whole, content = path.read_bytes(), agent.to_dict()
         for damaged in flips(whole, round(350 * share) + 1, index):
             path.write_bytes(damaged)
             try:
@@ -79,7 +79,7 @@ def attack_agents(folder: Path, share: float) -> None:
             except cb.BadInput:
                 seen["refused"] += 1
             else:
-                assert again._content() == content, f"{name}: a flipped bit was believed"
+                assert again.to_dict() == content, f"{name}: a flipped bit was believed"
                 seen["the same"] += 1
     print("agents:", dict(seen))
 

@@ -164,7 +164,7 @@ def trained(spec: str, kind: str) -> Any:
 
 def content_of(agent: Any) -> dict[str, Any]:
     """Return what `save` would write."""
-    content: dict[str, Any] = json.loads(json.dumps(agent._content()))
+    content: dict[str, Any] = json.loads(json.dumps(agent.to_dict()))
     return content
 
 

@@ -27,7 +27,7 @@ def snapshot(agent):
 
 
 def content(agent):
-    return json.dumps(agent._content())
+    return json.dumps(agent.to_dict())
 
 
 def random_rows(seed, n_rows=4, d=3):
@@ -159,7 +159,7 @@ def test_options_that_are_not_on_offer_are_never_chosen_nor_scored():
     for seed in range(100):
         rows = random_rows(seed, 2, 2)
         decision = agent.ask(rows, arms=["blue", "red"])
-        _, row = agent._pending[decision.id]
+        _, (_, row) = agent._ledger.waiting[decision.id]
         assert decision.arm in ("blue", "red")
         assert np.array_equal(row, rows[["blue", "red"].index(decision.arm)])
         agent.tell(decision, 1.0)

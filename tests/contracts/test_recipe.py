@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import corebandit as cb
-from corebandit.agents.codec import policy_from_json
+from corebandit.agents.codec import Source, policy_from_json
 from corebandit.catalogue import known_policies, known_problems, policy_from, problem_from, signature
 from corebandit.clicks import CM, write_models
 from corebandit.contracts.recipe import Recipe, added_after_0_4
@@ -65,13 +65,13 @@ def test_a_later_parameter_moves_no_position():
 
 
 def test_descriptions_from_before_a_parameter_came_are_still_of_the_policy(tmp_path):
-    before = {**cb.CORe().describe(), "name": "Later"}
+    before, source = {**cb.CORe().describe(), "name": "Later"}, Source("data", "from_dict", "data")
     assert Later().describe() == before
     assert Later().is_described_by(before)
     assert not Later(patience=4).is_described_by(before)
-    assert policy_from_json(before, Later()) == Later()
+    assert policy_from_json(before, Later(), source) == Later()
     with pytest.raises(ValueError, match="patience was None, is 4"):
-        policy_from_json(before, Later(patience=4))
+        policy_from_json(before, Later(patience=4), source)
     for policy in (Later(), Later(patience=4)):
         agent = cb.Agent(policy, arms=["left", "right"])
         agent.save(tmp_path / "agent.json")

@@ -7,7 +7,7 @@ import os
 import zlib
 from collections.abc import Hashable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,36 +17,64 @@ from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.validate import check_count, shortened
 
-FORMAT = 3
-WITHOUT_DIGEST = 2  # the format of version 0.4
+FORMATS = (2, 3)  # that can be read; version 0.4 wrote the first, whose files have no digest
+FORMAT = FORMATS[-1]
 LONGEST_MODEL = 1000  # characters of a model that an error shows: it is to be made again from them
 LARGEST_GAIN = 1100  # zlib makes no data smaller than to a share of 1 / 1032
-DAMAGED = (ValueError, KeyError, TypeError, OverflowError, MemoryError, zlib.error)  # what restoring nonsense raises
+# What restoring nonsense raises.
+DAMAGED = (ValueError, KeyError, TypeError, OverflowError, MemoryError, RecursionError, zlib.error)
+
+
+class Source(NamedTuple):
+    """Where the content of an agent comes from, as errors name it."""
+
+    name: str  # a path, or data
+    method: str  # which reads it
+    argument: str  # what that method calls it
 
 
 def write_content(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     """Write what makes an agent to a file, whole or not at all, with a digest."""
-    write_whole(path, json_with_digest({"format": FORMAT, **content}))
+    write_whole(path, json_with_digest(content))
     target = Path(path).resolve()
     remove_leftovers(target.parent, target.name)
 
 
 def read_content(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what makes an agent, which has a policy and is of the format that this version reads."""
+    """Return what makes an agent, as a file has it."""
     try:
-        content: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-        version, _ = content["format"], content["policy"]
-    except (ValueError, KeyError, TypeError, RecursionError, MemoryError) as error:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError, MemoryError) as error:
         raise DamagedFile(f"{os.fspath(path)} is not a saved agent, or damaged") from error
-    if version not in (FORMAT, WITHOUT_DIGEST):
-        formats = f"{WITHOUT_DIGEST} and {FORMAT}"
-        raise DamagedFile(f"{os.fspath(path)} has format {shortened(version)}; this version reads formats {formats}")
-    if version != WITHOUT_DIGEST and not fits_its_digest(content):
-        raise DamagedFile(f"{os.fspath(path)} is damaged: its content does not fit its digest")
+    return _checked(os.fspath(path), content, is_file=True)
+
+
+def copied_content(data: Any) -> dict[str, Any]:
+    """Return a copy of what makes an agent, as JSON would bring it back."""
+    if not isinstance(data, dict):
+        raise BadInput(f"data must be a dict that to_dict() returned, not {shortened(data)}")
+    try:
+        content = json.loads(json.dumps(data))
+    except (ValueError, TypeError, RecursionError, MemoryError) as error:
+        raise BadInput(f"data must be what to_dict() returned, which is plain JSON: {error}") from error
+    return _checked("data", content, is_file=False)
+
+
+def _checked(name: str, content: Any, *, is_file: bool) -> dict[str, Any]:
+    """Return what makes an agent if it has a policy, is of a format that this version reads, and fits its digest."""
+    if not isinstance(content, dict) or "format" not in content or "policy" not in content:
+        raise DamagedFile(f"{name} is not a saved agent, or damaged")
+    version = content["format"]
+    if version not in FORMATS:
+        formats = " and ".join(map(str, FORMATS))
+        raise DamagedFile(f"{name} has format {shortened(version)}; this version reads formats {formats}")
+    needs_digest = is_file and version != FORMATS[0]
+    if (needs_digest or "digest" in content) and not fits_its_digest(content):
+        raise DamagedFile(f"{name} is damaged: its content does not fit its digest")
     return content
 
 
-def policy_from_json(description: dict[str, Any], given: AnyPolicy | None) -> AnyPolicy:
+def policy_from_json(description: Any, given: AnyPolicy | None, source: Source) -> AnyPolicy:
     """Return the policy that was saved: the one given, or one of the package's."""
     if given is not None:
         if not isinstance(given, AnyPolicy):
@@ -63,12 +91,13 @@ def policy_from_json(description: dict[str, Any], given: AnyPolicy | None) -> An
     name = description["name"]
     parameters = {key: value for key, value in description.items() if key != "name"}
     cls = policy_named(name)
+    call = f"{source.method}({source.argument}, policy={name}(...))"
     if cls is None:
-        raise BadInput(f"the saved policy {name!r} is not part of corebandit: load(path, policy={name}(...)) needs it")
+        raise BadInput(f"the saved policy {name!r} is not part of corebandit: {call} needs it")
     if not cls.can_be_rebuilt:
         raise BadInput(
-            f"the saved policy {name!r} is made around an object, which no file holds: load(path, policy={name}(...)) "
-            f"needs it as it was, {shortened(parameters, LONGEST_MODEL)}"
+            f"the saved policy {name!r} is made around an object, which no file holds: {call} needs it as it was, "
+            f"{shortened(parameters, LONGEST_MODEL)}"
         )
     try:
         return cls(**parameters)

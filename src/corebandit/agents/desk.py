@@ -1,33 +1,34 @@
 """Where an agent's decisions are made: a policy's state, its random numbers, and room that grows with both.
 
-There is a desk for policies that choose among arms and one for policies that choose by features.
+Here is what all desks share, and the desk for policies that choose among arms.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from corebandit.agents.codec import array_to_json, fill_from_json, size_in_json
 from corebandit.agents.migrations import in_todays_layout
-from corebandit.agents.options import MOST_ROWS, Named, Unnamed
-from corebandit.agents.steps import learn, learn_row, select, select_row
+from corebandit.agents.options import Named
+from corebandit.agents.steps import learn, select
 from corebandit.compiled.bridge import EntryPoint, machine_type
 from corebandit.contracts.audit import MOST_OBSERVATIONS, audit, demand
-from corebandit.contracts.errors import BadFeatures, BadInput
-from corebandit.contracts.features import as_row, as_rows, check_finite
+from corebandit.contracts.errors import BadFeatures
 from corebandit.contracts.recipe import FeaturePolicy, Policy
-from corebandit.contracts.state import FloatArray, arrays_of, carry_over
-from corebandit.contracts.validate import check_count
+from corebandit.contracts.state import arrays_of, carry_over
+from corebandit.contracts.validate import check_count, shortened
 from corebandit.randomness.stream import Stream, stream
 
 FIRST_CAPACITY = 256
-N_FEATURES = 3  # while nobody knows
 LARGEST_GROWTH = 8  # times what was saved that may be allocated: earlier versions may have kept less
 
 
 class Desk:
-    """What the two desks share."""
+    """What all desks share.
+
+    A choice is what a desk needs to know again when it learns what became of it. Agents keep it meanwhile.
+    """
 
     policy: Any
     state: Any  # None until the number of features is known
@@ -82,8 +83,27 @@ class Desk:
         if self.n_observations == self.capacity:
             self.make_room(self.n_arms, 2 * self.capacity)
 
-    def content(self) -> dict[str, Any]:
-        """Return what was learnt, ready for JSON."""
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return what a policy's `warm_up_rounds` takes besides the horizon, as far as it is known."""
+        return (self.n_arms,)
+
+    def plain(self, choice: Any) -> Any:
+        """Return which options were chosen, ready for JSON."""
+        raise NotImplementedError
+
+    def choices(self, content: dict[str, Any]) -> list[Any]:
+        """Return the choices that were saved, in their order."""
+        raise NotImplementedError
+
+    def checked_index(self, name: str, index: Any) -> int:
+        """Return the index of an option that was saved, if there is one."""
+        checked = check_count(name, index, at_least=0)
+        demand(checked < self.n_arms, f"{name} must be indices below {self.n_arms}, not {shortened(index)}")
+        return checked
+
+    def content(self, waiting: Sequence[Any]) -> dict[str, Any]:
+        """Return what was learnt, and what of the choices that wait is not `plain`, ready for JSON."""
         return {
             "n_observations": self.n_observations,
             "capacity": self.capacity,
@@ -182,99 +202,13 @@ class ArmDesk(Desk):
         self._learn(self.state, self.rng, index, reward)
         self.n_observations += 1
 
+    def plain(self, choice: tuple[int, None]) -> int:
+        """Return the index of the arm."""
+        return choice[0]
 
-class FeatureDesk(Desk):
-    """Decisions among rows of features. The first row that comes tells how many features there are."""
-
-    def __init__(self, policy: FeaturePolicy, options: Named | Unnamed, horizon: int | None, seed: int) -> None:
-        super().__init__(len(options.names or ()), horizon, seed)
-        self.policy, self.options = policy, options
-        self.set_state(None, self.n_arms, self.capacity)
-        # Compile now and not in the first decision: sizes, not known yet, are no part of machine code.
-        self.prepare(policy.start(2, N_FEATURES, horizon, self.capacity), n_arms=2)
-
-    def compile(self, state: Any, n_arms: int, rng: Stream) -> None:
-        """Compile for states such as this one of `n_arms` arms, which is used up."""
-        rows = np.ones((n_arms, self.n_features or N_FEATURES))
-        self._select = self.function(select_row, state, rng, rows, np.zeros(n_arms), np.arange(n_arms))
-        self._learn = self.function(learn_row, state, rng, 0, rows[0], tame_reward(self.policy))
-
-    def fresh_state(self, n_arms: int, capacity: int) -> Any:
-        """Return a state that has seen nothing."""
-        return self.policy.start(n_arms, self.n_features or 0, self.horizon, capacity)
-
-    def choose(self, features: Any, arms: Iterable[Hashable] | None) -> tuple[int, FloatArray]:
-        """Return the index of the option to play, and a copy of its features."""
-        if features is None:
-            raise BadFeatures(
-                f"{self.policy.label} chooses by features; say ask(features), with one row for each option"
-            )
-        if isinstance(features, Mapping):
-            if arms is not None:
-                raise BadInput("arms must not be given beside a mapping, whose keys name the arms")
-            arms, features = list(features), list(features.values())
-        rows = as_rows(features)
-        table, offered = self.options.placed(rows, arms)
-        n_rows, d = table.shape
-        if d != self.n_features or n_rows > self.n_arms:
-            check_finite("features", rows)
-            self.make_room_for("features", n_rows, d)
-        index = int(self._select(self.state, self.rng, table, self.scores[:n_rows], offered))
-        if index < 0:
-            check_finite("features", rows)
-        return index, table[index].copy()
-
-    def row(self, index: int, x: Any) -> FloatArray:
-        """Return the features of an option that someone else chose, and make room for it."""
-        if x is None:
-            raise BadFeatures(f"{self.policy.label} learns from features; say observe(arm, reward, x)")
-        row = as_row(x)
-        if row.size != self.n_features or index >= self.n_arms:
-            self.make_room_for("x", index + 1, row.size)
-        return row
-
-    def make_room_for(self, name: str, n_rows: int, n_features: int) -> None:
-        """Make room for so many rows of so many features; once their number is known, it stays."""
-        n_arms = self.n_arms if n_rows <= self.n_arms else max(n_rows, min(2 * self.n_arms, MOST_ROWS))
-        if self.n_features is None:
-            state = self.policy.start(n_arms, n_features, self.horizon, self.capacity)
-            self.n_features = n_features
-            self.set_state(state, n_arms, self.capacity)
-        elif n_features != self.n_features:
-            raise BadFeatures(
-                f"{name} must hold {self.n_features} numbers for each option, as before, not {n_features}"
-            )
-        else:
-            self.make_room(n_arms, self.capacity)
-
-    def learn(self, index: int, x: FloatArray, reward: float) -> None:
-        """Learn from the reward of a row."""
-        self.make_room_to_learn()
-        self._learn(self.state, self.rng, index, x, reward)
-        self.n_observations += 1
-
-    def content(self) -> dict[str, Any]:
-        """Return what was learnt, ready for JSON."""
-        return {**super().content(), "n_rows": self.n_arms, "n_features": self.n_features}
-
-    def restore(self, content: dict[str, Any]) -> None:
-        """Go on with what was saved."""
-        n_rows, n_features = content["n_rows"], content["n_features"]
-        if isinstance(self.options, Unnamed):
-            self.n_arms = min(check_count("n_rows", n_rows, at_least=0), MOST_ROWS)
-        if n_rows != self.n_arms:
-            raise BadInput(f"n_rows must be {self.n_arms}, not {n_rows!r}")
-        if n_features is not None:
-            self.n_features = check_count("n_features", n_features)
-        super().restore(content)
-
-    def growing_states(self, capacity: int) -> Iterator[Any]:
-        """Yield fresh states of ever more room, for ever more features and then observations."""
-        n_features = N_FEATURES
-        while n_features < (self.n_features or 0):
-            yield self.policy.start(self.n_arms, n_features, self.horizon, self.capacity)
-            n_features *= 2
-        yield from super().growing_states(capacity)
+    def choices(self, content: dict[str, Any]) -> list[tuple[int, None]]:
+        """Return the choices that were saved, in their order."""
+        return [(self.checked_index("pending", index), None) for _, index in content["pending"]]
 
 
 def tame_reward(policy: Policy | FeaturePolicy) -> float:

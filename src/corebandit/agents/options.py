@@ -15,6 +15,16 @@ from corebandit.contracts.validate import check_count, shortened
 MOST_ROWS = 100_000  # a policy may keep something for each
 
 
+def check_hashable(noun: str, option: Any) -> None:
+    """Raise BadInput unless an option can be known by its name."""
+    try:
+        hash(option)
+    except TypeError:
+        raise BadInput(
+            f"{noun} must be hashable, such as a string, a number or a tuple, not {shortened(option)}"
+        ) from None
+
+
 class Named:
     """Arms with names, any hashables."""
 
@@ -107,6 +117,7 @@ class Named:
 class Unnamed:
     """Rows of features without names; each is known by its place in the decision, from 0."""
 
+    noun = "arm"
     retired: frozenset[int] = frozenset()
     names = None
     on_offer: tuple[Hashable, ...] = ()

@@ -1,5 +1,6 @@
 """Where an agent's rankings are made: a ranking policy's state, its random numbers, and room that grows with both."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,3 +54,25 @@ class RankingDesk(Desk):
             self.make_room(self.n_arms, 2 * self.capacity)
         self._learn(self.state, self.rng, shown, clicks)
         self.n_observations += self.n_positions
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return what a policy's `warm_up_rounds` takes besides the horizon."""
+        return self.n_arms, self.n_positions
+
+    def plain(self, choice: IntArray) -> list[int]:
+        """Return the indices of the items shown."""
+        shown: list[int] = choice.tolist()
+        return shown
+
+    def choices(self, content: dict[str, Any]) -> list[IntArray]:
+        """Return the rankings that were saved, in their order."""
+        rankings = [[self.checked_index("pending", index) for index in shown] for _, shown in content["pending"]]
+        for shown in rankings:
+            are_whole = len(shown) == self.n_positions == len(set(shown))
+            demand(are_whole, f"pending must be rankings of {self.n_positions} different items")
+        return [np.array(shown, np.int64) for shown in rankings]
+
+    def content(self, waiting: Sequence[IntArray]) -> dict[str, Any]:
+        """Return what was learnt, ready for JSON."""
+        return {**super().content(waiting), "n_positions": self.n_positions}

@@ -1,0 +1,202 @@
+"""What all agents share: a policy at its desk, options that come and go, a ledger, one lock over these, and JSON."""
+
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import Any, ClassVar, Generic, Self
+
+from corebandit.agents.codec import (
+    DAMAGED,
+    FORMAT,
+    Source,
+    arm_from_json,
+    arm_to_json,
+    copied_content,
+    policy_from_json,
+    read_content,
+    write_content,
+)
+from corebandit.agents.desk import Desk
+from corebandit.agents.ledger import Choice, Chosen, Ledger
+from corebandit.agents.options import Named, Unnamed, check_hashable
+from corebandit.contracts.audit import demand
+from corebandit.contracts.errors import BadInput, DamagedFile
+from corebandit.contracts.recipe import AnyPolicy
+from corebandit.contracts.validate import check_count, shortened
+from corebandit.parts.warm_up import warn_if_endless
+
+# Whose options are saved under which name.
+HOLDERS = {
+    "arms": "an agent that does not rank: read it with Agent",
+    "items": "an agent that ranks: read it with RankingAgent",
+}
+
+
+class LiveAgent(ABC, Generic[Chosen, Choice]):
+    """A policy that decides now and learns later, in any number of threads.
+
+    Each kind of agent adds what its decisions are (`ask`, `tell`, `observe`) and sets its options and its desk.
+    """
+
+    policy: AnyPolicy
+    _kind: ClassVar[str]  # what errors call such an agent
+    _listed_as: ClassVar[str]  # the name of its options, as in HOLDERS
+    _options: Named | Unnamed
+    _desk: Desk
+    _n_needed = 0  # options that must stay on offer
+
+    def __init__(self, policy: Any, seed: int, horizon: int | None, ledger: Ledger[Chosen, Choice]) -> None:
+        self._check_policy(policy)
+        self.policy = policy
+        self.horizon = None if horizon is None else check_count("horizon", horizon, at_least=2)
+        self.seed = check_count("seed", seed, at_least=0)
+        self._lock, self._saving = threading.RLock(), threading.Lock()  # compiled code lets other threads run
+        self._ledger = ledger
+
+    @staticmethod
+    @abstractmethod
+    def _check_policy(policy: Any) -> None:
+        """Raise BadInput unless such an agent can follow the policy."""
+
+    @classmethod
+    @abstractmethod
+    def _made_from(cls, content: dict[str, Any], policy: Any, names: list[Hashable] | None) -> Self:
+        """Return an agent that has decided nothing yet, from what was saved of another."""
+
+    @abstractmethod
+    def _chosen(self, choice: Choice) -> Chosen:
+        """Return what users call a choice."""
+
+    def _warn_of_endless_warm_up(self) -> None:
+        """Warn whoever makes an agent, from its constructor, if its horizon is all warm-up."""
+        if self.horizon is not None and hasattr(self.policy, "warm_up_rounds"):
+            n_rounds = self.policy.warm_up_rounds(*self._desk.sizes, self.horizon)
+            warn_if_endless(self.policy.label, n_rounds, self.horizon, stacklevel=4)
+
+    @property
+    def pending(self) -> dict[int, Chosen]:
+        """Return the decisions whose reward, or clicks, have not been told: id and arm, or items."""
+        with self._lock:
+            return {decision_id: chosen for decision_id, (chosen, _) in self._ledger.waiting.items()}
+
+    # Options that come and go -------------------------------------------------------------------------------------
+
+    def _on_offer(self) -> list[Hashable]:
+        with self._lock:
+            return list(self._options.on_offer)
+
+    def _named(self, what: str) -> Named:
+        """Return the options if they can be added or retired, or say why not."""
+        if isinstance(self._options, Unnamed):
+            raise BadInput(f"arms cannot be {what}: this agent was made without arms, so its options are rows")
+        return self._options
+
+    def _add(self, option: Hashable) -> None:
+        """Put a new option on offer, or a retired one back."""
+        check_hashable(self._options.noun, option)
+        with self._lock:
+            options = self._named("added")
+            if not options.knows(option):
+                self._desk.make_room(len(options.names) + 1, self._desk.capacity)
+                options.add(option)
+            elif (index := options.index_of(option)) in options.retired:
+                options.retire(options.retired - {index})
+            else:
+                raise BadInput(f"{options.noun} {shortened(option)} is on offer already")
+
+    def _retire(self, option: Hashable) -> None:
+        """Take an option off offer."""
+        with self._lock:
+            options = self._named("retired")
+            index, noun = options.index_of(option), options.noun
+            if index in options.retired:
+                raise BadInput(f"{noun} {shortened(option)} is retired already")
+            if len(options.on_offer) == self._n_needed:
+                raise BadInput(
+                    f"{noun} {shortened(option)} cannot be retired: {self._n_needed} {noun}s are on offer, and as many "
+                    f"positions to fill; add another with add_{noun} first"
+                )
+            options.retire(options.retired | {index})
+
+    # Saving -------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the agent to a JSON file; `load` continues bit for bit."""
+        with self._saving:  # of two that save at once, the later state is written last
+            write_content(path, self.to_dict())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], policy: AnyPolicy | None = None) -> Self:
+        """Read an agent that `save` wrote; give the policy if it is not one of this package's."""
+        return cls._from_content(read_content(path), policy, Source(os.fspath(path), "load", "path"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all that makes the agent, ready for JSON and to be kept anywhere; `from_dict` continues bit for bit.
+
+        >>> import json
+        >>> from corebandit import Agent, CORe
+        >>> agent = Agent(CORe(), arms=["red", "green", "blue"], seed=7)
+        >>> waiting = agent.ask()
+        >>> text = json.dumps(agent.to_dict())
+        >>> twin = Agent.from_dict(json.loads(text))
+        >>> twin.tell(waiting.id, reward=3.2)
+        >>> agent.tell(waiting, reward=3.2)
+        >>> twin.ask() == agent.ask()
+        True
+        """
+        with self._lock:
+            names = self._options.names
+            return {
+                "format": FORMAT,
+                "policy": self.policy.describe(),
+                self._listed_as: None if names is None else [arm_to_json(name) for name in names],
+                "seed": self.seed,
+                "horizon": self.horizon,
+                "retired": sorted(self._options.retired),
+                **self._ledger.content(self._desk.plain),
+                **self._desk.content([choice for _, choice in self._ledger.waiting.values()]),
+            }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], policy: AnyPolicy | None = None) -> Self:
+        """Return the agent that `to_dict` described; give the policy if it is not one of this package's.
+
+        `data` may have been JSON meanwhile. It is checked like a file, copied and left as it is.
+        """
+        return cls._from_content(copied_content(data), policy, Source("data", "from_dict", "data"))
+
+    @classmethod
+    def _from_content(cls, content: dict[str, Any], policy: AnyPolicy | None, source: Source) -> Self:
+        for name, holder in HOLDERS.items():
+            if name in content and name != cls._listed_as:
+                raise BadInput(f"{source.name} holds {holder}.{source.method}")
+        found = policy_from_json(content["policy"], policy, source)
+        if policy is not None:
+            cls._check_policy(policy)  # else it is the file that is wrong
+        try:
+            return cls._restored(content, found)
+        except DAMAGED as error:
+            raise DamagedFile(f"{source.name} is not a saved {cls._kind}, or damaged: {error}") from error
+
+    @classmethod
+    def _restored(cls, content: dict[str, Any], policy: AnyPolicy) -> Self:
+        saved = content[cls._listed_as]
+        demand(saved is None or isinstance(saved, list), f"{cls._listed_as} must be a list, not {shortened(saved)}")
+        agent = cls._made_from(content, policy, None if saved is None else [arm_from_json(name) for name in saved])
+        agent._desk.restore(content)
+        # Compiled code trusts these numbers with memory.
+        retired = [agent._desk.checked_index("retired", index) for index in content["retired"]]
+        if retired:
+            agent._named("retired").retire(retired)
+            n_left = len(agent._options.on_offer)
+            demand(n_left >= agent._n_needed, f"retired must leave {agent._n_needed} on offer, not {n_left}")
+        choices = agent._desk.choices(content)
+        agent._ledger.restore(content, [(agent._chosen(choice), choice) for choice in choices])
+        return agent
+
+    def _described(self, **learnt: int) -> str:
+        """Return what `repr` says: the policy, the options, and how much was learnt."""
+        options = {} if self._options.names is None else {self._listed_as: self._on_offer()}
+        facts = [f"{name}={value!r}" for name, value in {**options, **learnt}.items()]
+        return f"{type(self).__name__}({', '.join([self.policy.label, *facts])})"
