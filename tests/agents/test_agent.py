@@ -1,8 +1,6 @@
 import json
 import math
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -39,27 +37,6 @@ def test_the_agent_learns_which_arm_pays_most():
     assert chosen[-200:].count("green") > 150  # the longest name pays most
 
 
-def test_rewards_may_be_told_late_and_in_any_order():
-    agent = make_agent(cb.UCB1())
-    decisions = [agent.ask() for _ in range(10)]
-    assert list(agent.pending) == list(range(10))
-    for decision in reversed(decisions):
-        agent.tell(decision.id, 1.0)
-    assert agent.n_observations == 10
-    assert not agent.pending
-
-
-def test_telling_twice_is_refused_and_learned_once():
-    agent = make_agent()
-    decision = agent.ask()
-    agent.tell(decision, 1.0)
-    before = snapshot(agent)
-    with pytest.raises(ValueError, match="decision 0 was told or forgotten already"):
-        agent.tell(decision, 1.0)
-    assert all(map(np.array_equal, before, snapshot(agent)))
-    assert agent.n_observations == 1
-
-
 @pytest.mark.parametrize("reward", [math.nan, math.inf, -math.inf, 1e200, 10**400, "1.0", None, [1.0], 1j])
 def test_a_bad_reward_is_named_and_changes_nothing(reward):
     agent = make_agent()
@@ -84,24 +61,6 @@ def test_whole_numbers_and_booleans_are_rewards():
     for reward in (1, True, np.float32(0.5), np.int64(2), np.bool_(True)):
         agent.observe("red", reward)
     assert agent._desk.state.sums[0] == 5.5
-
-
-@pytest.mark.parametrize("decision", [99, -1, "0", None, True])
-def test_an_unknown_decision_is_refused(decision):
-    agent = make_agent()
-    with pytest.raises(ValueError, match="decision must be one that ask"):
-        agent.tell(decision, 1.0)
-
-
-def test_a_decision_whose_reward_never_comes_can_be_forgotten():
-    agent = make_agent()
-    decision = agent.ask()
-    agent.forget(decision)
-    assert not agent.pending
-    with pytest.raises(ValueError, match="already"):
-        agent.tell(decision, 1.0)
-    with pytest.raises(ValueError, match="already"):
-        agent.forget(decision)
 
 
 def test_a_decision_can_be_restricted_to_some_arms():
@@ -130,14 +89,6 @@ def test_arms_come_and_go():
     assert agent.arms == ["red", "green", "blue", "magnificent"]
     with pytest.raises(ValueError, match="on offer already"):
         agent.add_arm("green")
-
-
-def test_rewards_of_a_retired_arm_can_still_be_told():
-    agent = make_agent(cb.UCB1())
-    decision = agent.ask()
-    agent.retire_arm(decision.arm)
-    agent.tell(decision, 1.0)
-    assert agent.n_observations == 1
 
 
 def test_with_all_arms_retired_there_is_nothing_to_choose():
@@ -198,27 +149,6 @@ def test_a_saved_agent_keeps_tuples_as_arms(tmp_path):
     agent = cb.Agent(cb.UCB1(), arms=[("a", 1), None, 2])
     agent.save(tmp_path / "agent.json")
     assert cb.Agent.load(tmp_path / "agent.json").arms == [("a", 1), None, 2]
-
-
-def test_a_decision_of_another_agent_is_refused():
-    one, other = make_agent(cb.UCB1()), cb.Agent(cb.UCB1(), arms=["x", "y"])
-    one.ask()
-    with pytest.raises(ValueError, match="decision must be one of this agent's"):
-        one.tell(other.ask(), 1.0)
-    assert one.n_observations == 0
-
-
-def test_threads_may_share_an_agent():
-    agent = make_agent(cb.CORe(warm_up=0.1))
-
-    def work(_):
-        for _ in range(500):
-            agent.tell(agent.ask(), 1.0)
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(4)))
-    assert agent.n_observations == agent._desk.state.pool.tally[0] == 2000
-    assert not agent.pending
 
 
 def test_a_path_that_cannot_be_written_is_named(tmp_path):
@@ -321,28 +251,6 @@ def test_machine_code_fits_whatever_the_state_becomes():
         agent.add_arm(arm)
     agent.observe("c", 3.0)
     assert agent._desk.state.sums.tolist() == [3.7, 0.0, 4.5]
-
-
-def test_pending_decisions_can_be_read_while_others_are_made():
-    agent = make_agent(cb.UCB1())
-    stop = threading.Event()
-
-    def keep_asking():
-        while not stop.is_set():
-            agent.forget(agent.ask())
-            agent.ask()
-
-    with ThreadPoolExecutor(1) as pool:
-        asking = pool.submit(keep_asking)
-        for _ in range(300):
-            assert set(agent.pending.values()) <= set(agent.arms)
-        stop.set()
-        asking.result()
-
-
-def test_a_horizon_that_is_all_warm_up_is_warned_of():
-    with pytest.warns(UserWarning, match="CORe spends all 50 rounds on its warm-up, which would take 142"):
-        cb.Agent(cb.CORe(), ["red", "green"], horizon=50)
 
 
 def test_a_policy_that_is_none_or_another_than_was_saved_is_refused_in_a_sentence(tmp_path):

@@ -1,15 +1,13 @@
 """One ranking at a time."""
 
 import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import corebandit as cb
 from corebandit.agents.options import Named
-from corebandit.agents.ranking_agent import Ranking, RankingAgent
+from corebandit.agents.ranking_agent import RankingAgent
 from corebandit.contracts.state import arrays_of
 from corebandit.ranking.policies import BatchRank, CascadeUCB1, Ranked, RankedBandits, TopRank
 from resealed import reseal
@@ -54,16 +52,6 @@ def test_a_ranking_shows_different_items_and_has_an_id():
     assert agent.pending == {ranking.id: ranking.items for ranking in rankings}
 
 
-def test_clicks_may_be_told_late_in_any_order_and_by_id():
-    agent = make_agent()
-    rankings = [agent.ask() for _ in range(4)]
-    for ranking in reversed(rankings):
-        agent.tell(ranking.id, clicks=[])
-    assert agent.n_rankings == 4
-    assert agent._desk.state.counts.sum() == 12
-    assert not agent.pending
-
-
 def test_clicks_are_names_of_items_in_any_order_and_count_once():
     agent = make_agent()
     agent.observe(["maps", "news", "shop"], clicks=["news", "maps", "news"])
@@ -106,35 +94,6 @@ def test_observed_rankings_must_be_complete(items):
     with pytest.raises(ValueError, match="items must be a list"):
         agent.observe("news", [])
     assert agent.n_rankings == 0
-
-
-def test_telling_twice_is_refused():
-    agent = make_agent()
-    ranking = agent.ask()
-    agent.tell(ranking, [])
-    before = snapshot(agent)
-    with pytest.raises(ValueError, match="ranking 0 was told or forgotten already; clicks are learned only once"):
-        agent.tell(ranking, [])
-    assert all(map(np.array_equal, before, snapshot(agent)))
-    forgotten = agent.ask()
-    agent.forget(forgotten)
-    with pytest.raises(ValueError, match="already"):
-        agent.tell(forgotten, [])
-
-
-@pytest.mark.parametrize("ranking", [5, -1, "0", None, True])
-def test_an_unknown_ranking_is_refused(ranking):
-    agent = make_agent()
-    agent.ask()
-    with pytest.raises(ValueError, match="ranking must be one that ask"):
-        agent.tell(ranking, [])
-
-
-def test_a_ranking_of_another_agent_is_refused():
-    agent = make_agent()
-    agent.ask()
-    with pytest.raises(ValueError, match="ranking must be one of this agent's, which showed"):
-        agent.tell(Ranking(("x", "y", "z"), 0), [])
 
 
 @pytest.mark.parametrize(
@@ -264,42 +223,6 @@ def test_a_damaged_file_is_refused(damage, tmp_path):
     reseal(tmp_path / "agent.json", {**content, **damage})
     with pytest.raises(ValueError, match="is not a saved ranking agent, or damaged"):
         RankingAgent.load(tmp_path / "agent.json")
-
-
-def test_an_agent_of_the_other_kind_is_refused(tmp_path):
-    cb.Agent(cb.CORe(), arms=ITEMS).save(tmp_path / "arms.json")
-    with pytest.raises(ValueError, match=r"holds an agent that does not rank: read it with Agent\.load"):
-        RankingAgent.load(tmp_path / "arms.json")
-    make_agent().save(tmp_path / "items.json")
-    with pytest.raises(ValueError, match=r"holds an agent that ranks: read it with RankingAgent\.load"):
-        cb.Agent.load(tmp_path / "items.json")
-
-
-def test_threads_may_share_an_agent():
-    agent = make_agent(Ranked(cb.CORe()))
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda seed: play(agent, 50, seed), range(4)))
-    assert agent.n_rankings == 200
-    assert agent._desk.state.displays.sum() == 600
-
-
-def test_what_waits_can_be_read_while_others_ask():
-    agent, stop = make_agent(), threading.Event()
-
-    def ask_and_tell():
-        while not stop.is_set():
-            for ranking in [agent.ask() for _ in range(200)]:
-                agent.tell(ranking, [])
-
-    with ThreadPoolExecutor(1) as pool:
-        busy = pool.submit(ask_and_tell)
-        try:
-            for _ in range(300):
-                assert all(len(items) == 3 for items in agent.pending.values())
-                assert agent.items == ITEMS
-        finally:
-            stop.set()
-        busy.result()
 
 
 def test_an_agent_says_what_it_is():

@@ -27,7 +27,8 @@ def test_an_agent_saved_by_0_4_goes_on_as_it_did_there(name, tmp_path):
     agent = kind.load(FOLDER / f"{name}.json", NEEDS.get(name))
     agent.save(tmp_path / "again.json")
     again = kind.load(tmp_path / "again.json", NEEDS.get(name))
-    for loaded in (agent, again):
+    from_dict = kind.from_dict(json.loads((FOLDER / f"{name}.json").read_text()), NEEDS.get(name))
+    for loaded in (agent, again, from_dict):
         assert continuation(loaded, first, **how) == expected
 
 
