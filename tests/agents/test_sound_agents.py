@@ -6,6 +6,7 @@ import pytest
 import corebandit as cb
 from corebandit.catalogue import policy_from
 from forging import HORIZON, Player, attacked, change_options, content_of, new_agent
+from often import often
 
 # How the rewards come, and for how many rounds.
 LIVES = {
@@ -27,7 +28,10 @@ def choices(agent, seed):
         return Player(seed=seed).play(agent, 20), content_of(agent)
 
 
-@pytest.mark.parametrize("spec", attacked())
+SOME = ("CORe", "CORe(pool_size=50)", "SSMC", "RewardExchange", "LinCORe", "LinRewardExchange", "Ranked", "BatchRank")
+
+
+@pytest.mark.parametrize("spec", often(SOME, attacked()))
 def test_what_was_saved_is_loaded_and_continues_alike(spec, tmp_path):
     policy, path = policy_from(spec), tmp_path / "agent.json"
     for life, (rewards, n_rounds) in LIVES.items():
