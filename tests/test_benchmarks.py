@@ -19,6 +19,8 @@ from corebandit.contracts.recipe import AnyPolicy
 from corebandit.randomness.stream import stream
 from often import often
 
+pytestmark = pytest.mark.heavy  # scripts run from beginning to end
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 

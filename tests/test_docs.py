@@ -19,6 +19,12 @@ PAGES = [ROOT / "README.md", *sorted(set((ROOT / "docs").glob("*.md")) - {TOLD_I
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
+@pytest.fixture
+def few_queries(monkeypatch):
+    """Let Figure 4 have a few of its 60 queries."""
+    monkeypatch.setattr("corebandit.reproduction.paper.figure4.N_QUERIES", 4)
+
+
 def blocks(page, language):
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
 
@@ -35,7 +41,7 @@ def test_the_python_on_a_page_runs(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.heavy
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "few_queries")
 def test_a_page_told_in_order_runs_from_top_to_bottom(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "page"}
@@ -78,7 +84,7 @@ def run_small(command):
 
 
 @pytest.mark.heavy
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "few_queries")
 @pytest.mark.parametrize("command", list(commands()))
 def test_a_command_on_a_page_works(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -92,6 +98,7 @@ def test_a_command_on_a_page_draws_its_figures(command, tmp_path, monkeypatch):
     run_small(command)
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
 def test_experiment_files_on_a_page_work(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

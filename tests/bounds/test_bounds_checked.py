@@ -16,18 +16,8 @@ PROBLEMS = "checks/test_checks.py::test_every_problem_keeps_the_contract"
 SOME = [f"{ARMS}[{policy}]" for policy in ("RewardExchange", "WeightedBootstrap", "LinTS")]
 
 
-def run_with_checked_indices(*tests: str) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-n",
-        "0",
-        "-q",
-        "-m",
-        "not heavy",
-        *(str(TESTS / test) for test in tests),
-    ]
+def run_with_checked_indices(marked: str, tests: list[str]) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-m", marked, *(str(TESTS / test) for test in tests)]
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1"}
     done = subprocess.run(command, cwd=TESTS.parent, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
@@ -36,10 +26,11 @@ def run_with_checked_indices(*tests: str) -> None:
 
 @pytest.mark.heavy
 def test_no_index_is_out_of_bounds():
-    run_with_checked_indices(*SOME, *PARTS)
+    run_with_checked_indices("not endurance", SOME)
+    run_with_checked_indices("quick", PARTS)
 
 
 @pytest.mark.endurance
 def test_no_index_of_any_policy_is_out_of_bounds():
     # The checks play every policy, alone and by an agent.
-    run_with_checked_indices(ARMS, RANKINGS, PROBLEMS, *PARTS)
+    run_with_checked_indices("not endurance", [ARMS, RANKINGS, PROBLEMS])

@@ -63,6 +63,7 @@ def test_policies_stand_on_what_they_use():
     assert not any(module.startswith(("corebandit.report", "corebandit.experiments")) for module in core | ucb1)
 
 
+@pytest.mark.heavy
 def test_what_plays_games_needs_numpy_and_numba_alone(tmp_path):
     script = """
 import sys
@@ -78,6 +79,7 @@ print(*names - {"numba", "numpy", "llvmlite", "corebandit"})
     assert run_python(script, tmp_path) == ""
 
 
+@pytest.mark.heavy
 def test_an_agent_imports_its_own_policy_and_nothing_to_look_at_results_with(tmp_path):
     script = """
 import sys
@@ -225,6 +227,7 @@ def test_whatever_a_users_code_reads_is_seen(tmp_path, before, use):
     read_later(tmp_path, before, use, ("mine", "given"))
 
 
+@pytest.mark.heavy
 def test_a_users_module_called_like_one_of_python_s_is_the_users(tmp_path):
     use = "from graphlib import g\nclass Mine:\n    def f(self):\n        return g()\n"
     read_later(tmp_path, "def g():\n    return VALUE\n", use, ("mine", "graphlib"))

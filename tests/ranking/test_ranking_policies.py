@@ -27,6 +27,7 @@ VARIANTS = [recipe() for recipe in ranking_policies().values()] + [
 ]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("policy", VARIANTS, ids=lambda policy: policy.label)
 def test_every_ranking_policy_keeps_the_contract(policy):
     check_policy(policy)
