@@ -1,12 +1,9 @@
-"""Attack everything that is kept in files, at full size: uv run python tests/attacks.py [name ...] [--share 0.1].
+"""Attacks on everything that is kept in files: whatever is believed that should not be is an error.
 
-Small forms of these attacks are tests. Each attack prints what it did and ends with an error if anything was believed
-that should not have been.
+`share` is how much of the full size an attack has. Each prints what it did.
 """
 
-import argparse
 import contextlib
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -19,7 +16,6 @@ import corebandit as cb
 from corebandit.catalogue import known_policies, neural_policies
 from corebandit.contracts.atomic_files import unsealed
 from corebandit.experiments.chunk_store import ChunkStore
-from forging import attack_all, attacked
 from fresh_interpreter import run_python
 from killed_savers import kill_savers
 
@@ -167,33 +163,3 @@ def attack_savers(folder: Path, share: float) -> None:
         thread.join()
     assert not failures, failures
     print(f"savers: {kills} kills, {dict(counts)}, no torn file")
-
-
-def attack_states(folder: Path, share: float) -> None:
-    """Forge every array of every state, with digests that fit."""
-    assert attack_all(attacked(), share)["failed"] == 0, "a forged state did harm"
-
-
-ATTACKS = {
-    "agents": attack_agents,
-    "chunks": attack_chunks,
-    "machine-code": attack_machine_code,
-    "results": attack_results,
-    "savers": attack_savers,
-    "states": attack_states,
-}
-
-
-def main() -> None:
-    """Run the attacks that are named, or all."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*ATTACKS, []], default=[])
-    parser.add_argument("--share", type=float, default=1.0, help="of the full size")
-    given = parser.parse_args()
-    for name in given.names or ATTACKS:
-        with tempfile.TemporaryDirectory() as folder:
-            ATTACKS[name](Path(folder), given.share)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,11 +1,9 @@
 """Forge saved agents and play on with them: no file may make compiled code crash, hang, or leave its memory.
 
-`python tests/forging.py --full` attacks every policy with every forgery, in both kinds of rewards. Each policy
-is attacked in a process of its own with checked indices, so an index that is off is an error instead of silence; a
-process that dies or stands still is started again behind the forgery that did it.
+Policies are attacked in a process of their own with checked indices, so an index that is off is an error instead of
+silence; a process that dies or stands still is started again behind the forgery that did it.
 """
 
-import argparse
 import faulthandler
 import json
 import os
@@ -13,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -321,7 +318,7 @@ def attack(
     while True:
         arguments = json.dumps([specs, kind, first, n_rounds, share, seed])
         process = subprocess.Popen(
-            [sys.executable, __file__, "--attack", arguments],
+            [sys.executable, __file__, arguments],
             env={**os.environ, "NUMBA_BOUNDSCHECK": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -349,37 +346,5 @@ def is_harmless(result: str) -> bool:
     return result in ("refused", "played")
 
 
-def attack_all(specs: list[str], share: float, seed: int = 0) -> Counter[str]:
-    """Attack policies in both kinds of rewards; print and count what came of it."""
-    total: Counter[str] = Counter()
-    for spec in specs:
-        for kind in ("clicks", "numbers"):
-            counts: Counter[str] = Counter()
-            for _, name, result in attack([spec], kind, share=share, seed=seed):
-                counts[result if is_harmless(result) else "failed"] += 1
-                if not is_harmless(result):
-                    print(f"    {name}: {result}", flush=True)
-            print(f"{spec} ({kind}): {dict(counts)}", flush=True)
-            total += counts
-    print(f"all: {dict(total)}")
-    return total
-
-
-def main() -> None:
-    """Attack all policies, or those named, and print what came out."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="every forgery, in both kinds of rewards")
-    parser.add_argument("--share", type=float, default=0.1, help="of the forgeries, if not --full")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--attack", help=argparse.SUPPRESS)
-    parser.add_argument("specs", nargs="*", help="policies; all if none are named")
-    given = parser.parse_args()
-    if given.attack:
-        attack_here(*json.loads(given.attack))
-        return
-    total = attack_all(given.specs or attacked(), 1.0 if given.full else given.share, given.seed)
-    sys.exit(1 if total["failed"] else 0)
-
-
 if __name__ == "__main__":
-    main()
+    attack_here(*json.loads(sys.argv[1]))

@@ -3,7 +3,9 @@
 import re
 import runpy
 import shlex
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from typer.testing import CliRunner
@@ -17,18 +19,29 @@ PAGES = [ROOT / "README.md", *sorted(set((ROOT / "docs").glob("*.md")) - {TOLD_I
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
+@pytest.fixture
+def few_queries(monkeypatch):
+    """Let Figure 4 have a few of its 60 queries."""
+    monkeypatch.setattr("corebandit.reproduction.paper.figure4.N_QUERIES", 4)
+
+
 def blocks(page, language):
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_python_on_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    namespace = {"__name__": "page"}
+    # What is found by its name is compiled once and kept, as a user's file would be.
+    module = ModuleType(f"page_{page.stem}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
     for block in blocks(page, "python"):
-        exec(compile(block, str(page), "exec"), namespace)
+        exec(compile(block, str(page), "exec"), vars(module))
 
 
+@pytest.mark.heavy
+@pytest.mark.usefixtures("undrawn", "few_queries")
 def test_a_page_told_in_order_runs_from_top_to_bottom(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "page"}
@@ -44,6 +57,7 @@ def test_a_page_told_in_order_runs_from_top_to_bottom(tmp_path, monkeypatch):
             assert result.exit_code == 0, result.output
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_an_example_runs_and_prints(example, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -61,9 +75,7 @@ def commands():
                     yield pytest.param(command, id=f"{page.name}: {command[:50]}")
 
 
-@pytest.mark.parametrize("command", list(commands()))
-def test_a_command_on_a_page_works(command, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def run_small(command):
     arguments = shlex.split(command)
     if arguments[0] != "list":
         arguments += ["--runs", "2", "--horizon", "100"]
@@ -71,6 +83,23 @@ def test_a_command_on_a_page_works(command, tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.heavy
+@pytest.mark.usefixtures("undrawn", "few_queries")
+@pytest.mark.parametrize("command", list(commands()))
+def test_a_command_on_a_page_works(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_small(command)
+
+
+@pytest.mark.endurance
+@pytest.mark.parametrize("command", list(commands()))
+def test_a_command_on_a_page_draws_its_figures(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_small(command)
+
+
+@pytest.mark.heavy
+@pytest.mark.usefixtures("undrawn")
 def test_experiment_files_on_a_page_work(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (block,) = blocks(ROOT / "docs" / "guide.md", "toml")

@@ -6,6 +6,7 @@ import pytest
 import corebandit as cb
 from corebandit.catalogue import policy_from
 from forging import HORIZON, Player, attacked, change_options, content_of, new_agent
+from often import often
 
 # How the rewards come, and for how many rounds.
 LIVES = {
@@ -27,7 +28,11 @@ def choices(agent, seed):
         return Player(seed=seed).play(agent, 20), content_of(agent)
 
 
-@pytest.mark.parametrize("spec", attacked())
+SOME = ("CORe", "CORe(pool_size=50)", "SSMC", "RewardExchange", "LinCORe", "LinRewardExchange", "Ranked", "BatchRank")
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("spec", often(SOME, attacked()))
 def test_what_was_saved_is_loaded_and_continues_alike(spec, tmp_path):
     policy, path = policy_from(spec), tmp_path / "agent.json"
     for life, (rewards, n_rounds) in LIVES.items():
@@ -55,6 +60,7 @@ def test_rows_without_names_are_loaded(tmp_path):
         assert content_of(cb.Agent.load(tmp_path / "rows.json")) == content_of(agent)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("size", [2, 16, 17, 40])
 @pytest.mark.parametrize("n_values", [1, 3, 17, 30, 10**6])
 def test_pools_that_keep_a_sample_are_loaded(tmp_path, size, n_values):

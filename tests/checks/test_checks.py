@@ -8,6 +8,7 @@ import pytest
 import corebandit as cb
 from corebandit.catalogue import arm_policies, feature_policies, neural_policies
 from corebandit.contracts.recipe import FeaturePolicy
+from often import often
 
 VARIANTS = [
     cb.CORe(sampler="exact"),
@@ -37,7 +38,10 @@ POLICIES = [
 ]  # tests/neural has those
 
 
-@pytest.mark.parametrize("policy", [*POLICIES, *VARIANTS], ids=lambda p: p.label)
+QUICK = [cb.UCB1(), cb.CORe(), cb.SSMC(), cb.LinTS(), cb.LinCORe()]
+
+
+@pytest.mark.parametrize("policy", often(QUICK, [*POLICIES, *VARIANTS], pytest.mark.heavy), ids=lambda p: p.label)
 def test_every_policy_keeps_the_contract(policy):
     cb.check_policy(policy)
 

@@ -22,6 +22,7 @@ def corebandit(*arguments, code=0):
     return result
 
 
+@pytest.mark.heavy
 def test_reproduce_writes_everything(tmp_path):
     printed = corebandit("reproduce", "figure1", *SMALL, "--out", tmp_path, "--jobs", 1).stdout
     assert "F1.a" in printed
@@ -42,6 +43,8 @@ def test_reproduce_writes_everything(tmp_path):
     assert not re.search(r"""(src|href)=["']https?://""", page)
 
 
+@pytest.mark.heavy
+@pytest.mark.usefixtures("undrawn")
 def test_each_experiment_is_built_once_and_each_summary_computed_once(tmp_path, monkeypatch):
     counts = Counter()
 
@@ -66,6 +69,8 @@ def test_each_experiment_is_built_once_and_each_summary_computed_once(tmp_path, 
     }
 
 
+@pytest.mark.heavy
+@pytest.mark.usefixtures("undrawn")
 def test_what_a_report_ran_its_experiments_run_again(tmp_path):
     corebandit("compare", "--problem", "beta", "--problem", "bernoulli", *SMALL, "--out", tmp_path / "first")
     written = tmp_path / "first" / "experiments.json"
@@ -78,6 +83,8 @@ def test_what_a_report_ran_its_experiments_run_again(tmp_path):
     assert "the policy 'Core2' cannot be made" in corebandit("run", written, code=2).stderr
 
 
+@pytest.mark.heavy
+@pytest.mark.usefixtures("undrawn")
 def test_reproduce_gives_the_same_results_on_any_number_of_threads_and_when_continued(tmp_path):
     for name, jobs in (("one", 1), ("two", 2)):
         corebandit("reproduce", "figure1", *SMALL, "--out", tmp_path / name, "--jobs", jobs)
@@ -89,6 +96,7 @@ def test_reproduce_gives_the_same_results_on_any_number_of_threads_and_when_cont
     assert pl.read_parquet(tmp_path / "one" / "results.parquet").equals(two)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_compare_takes_parameters_and_several_problems(tmp_path):
     arguments = ["--policies", "CORe(alpha=0.4),UCB1", "--arms", 3, *SMALL, "--out", tmp_path]
     printed = corebandit("compare", "--problem", "beta", "--problem", "gaussian(sigma=0.2)", *arguments).stdout
@@ -100,6 +108,7 @@ def test_compare_takes_parameters_and_several_problems(tmp_path):
     ]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_compare_ranks_too(tmp_path):
     arguments = ["--policies", "Ranked(CORe(warm_up=0.1)),TopRank,CascadeKLUCB", *SMALL, "--out", tmp_path]
     corebandit("compare", "--problem", "yandex_like(query=3)", *arguments)
@@ -107,6 +116,7 @@ def test_compare_ranks_too(tmp_path):
     assert frame["policy"].unique(maintain_order=True).to_list() == ["CORe(warm_up=0.1)", "TopRank", "CascadeKLUCB"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_usual_ranking_policies_look_where_users_do(tmp_path):
     write_models(tmp_path / "models.json", {"9982_0": {"PBM": PBM([0.4, 0.2, 0.1], [1.0, 0.5])}})
     problem = f"stored_query(file='{tmp_path / 'models.json'}', query='9982_0', model='PBM', n_positions=2)"
@@ -117,6 +127,7 @@ def test_the_usual_ranking_policies_look_where_users_do(tmp_path):
     assert next(iter(described["policies"].values()))["policy"]["sampler"] == "exact"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_sampler_can_be_set_for_all(tmp_path):
     corebandit(
         "compare", "--problem", "gaussian", "--policies", "CORe", *SMALL, "--out", tmp_path, "--sampler", "exact"
@@ -125,6 +136,8 @@ def test_the_sampler_can_be_set_for_all(tmp_path):
     assert described["policies"]["CORe"]["sampler"] == "exact"
 
 
+@pytest.mark.heavy
+@pytest.mark.usefixtures("undrawn")
 def test_the_linear_figures_search_first_and_then_play(tmp_path):
     printed = corebandit("reproduce", "figure2", "figure3", *SMALL, "--out", tmp_path).stdout
     assert all(claim in printed for claim in ("F2.a", "F2.b", "F3.a", "F3.b", "F3.c", "F3.d"))
@@ -138,6 +151,8 @@ def test_the_linear_figures_search_first_and_then_play(tmp_path):
     assert again.splitlines()[:-1] == printed.splitlines()[:-1]
 
 
+@pytest.mark.heavy
+@pytest.mark.usefixtures("undrawn")
 def test_the_theory_is_judged_at_any_size(tmp_path):
     printed = corebandit("reproduce", "theory", *SMALL, "--out", tmp_path).stdout
     claims = json.loads((tmp_path / "claims.json").read_text())["claims"]
@@ -148,6 +163,7 @@ def test_the_theory_is_judged_at_any_size(tmp_path):
     assert "theory.png" not in figures
 
 
+@pytest.mark.heavy
 def test_tune_draws_a_line_or_a_map(tmp_path):
     arguments = ["--problem", "gaussian(n_arms=3)", "--policy", "CORe(warm_up=2)", *SMALL]
     printed = corebandit("tune", *arguments, "--parameter", "alpha=0.2:0.6:0.2", "--out", tmp_path / "line").stdout
@@ -162,6 +178,7 @@ def test_tune_draws_a_line_or_a_map(tmp_path):
     assert len(pl.read_parquet(tmp_path / "map" / "results.parquet")["policy"].unique()) == 4
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_run_reads_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text('problems = ["bernoulli"]\npolicies = ["UCB1"]\nhorizon = 100\nruns = 3\n')

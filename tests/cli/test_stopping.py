@@ -14,7 +14,7 @@ COMPARE = [
     "--policies",
     "CORe(sampler=exact)",
     "--horizon",
-    "20000",
+    "10000",
     "--runs",
     "400",
 ]

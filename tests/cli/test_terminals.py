@@ -6,6 +6,10 @@ import sys
 
 import pytest
 
+from often import often
+
+pytestmark = pytest.mark.heavy  # processes of their own
+
 MAIN = [sys.executable, "-c", "from corebandit.cli import main; main()"]
 LOCALES = {
     "utf-8": {"PYTHONIOENCODING": "utf-8"},
@@ -14,6 +18,7 @@ LOCALES = {
     "strict": {"PYTHONIOENCODING": "ascii:strict"},
     "C": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
 }
+SOME = ("strict", "C")  # which refuse most
 
 
 def corebandit(locale, *arguments, folder, code=0):
@@ -27,12 +32,12 @@ def corebandit(locale, *arguments, folder, code=0):
     return done
 
 
-@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("locale", often(SOME, LOCALES))
 def test_the_policies_are_listed(locale, tmp_path):
     assert b"CORe" in corebandit(locale, "list", "policies", folder=tmp_path).stdout
 
 
-@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("locale", often((*SOME, "utf-8"), LOCALES))
 def test_a_comparison_ends_with_its_table(locale, tmp_path):
     command = ["compare", "--problem", "bernoulli", "--policies", "UCB1", "--horizon", "50", "--runs", "2"]
     name = "plain" if locale == "C" else "zażółć"
@@ -51,7 +56,7 @@ def test_a_folder_that_the_locale_cannot_spell_is_refused_before_the_work(tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("locale", often(SOME, LOCALES))
 def test_an_error_that_names_something_is_a_sentence(locale, tmp_path):
     missing = corebandit(locale, "run", "zażółć.toml", folder=tmp_path, code=2)
     assert missing.stderr.startswith(b"Error: cannot read za")

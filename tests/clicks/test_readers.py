@@ -340,6 +340,7 @@ def test_a_table_of_one_endless_session_does_not_pile_up(tmp_path, monkeypatch):
     assert log.dropped.n_sessions == 4  # in pieces of up to 30 rows
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("format", ["yandex", "wscd", "csv", "parquet"])
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
@@ -642,6 +643,7 @@ def test_open_pages_so_long_that_few_fit_into_memory_are_closed_early(tmp_path, 
     assert contents(log) == [("q", ("a", "b", "c"), (0, 1, 0))] * 9
 
 
+@pytest.mark.heavy
 def test_a_torn_parquet_file_is_answered_with_a_sentence(tmp_path):
     path, rng = tmp_path / "log.parquet", np.random.default_rng(0)
     pl.DataFrame(

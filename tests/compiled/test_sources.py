@@ -63,6 +63,7 @@ def test_policies_stand_on_what_they_use():
     assert not any(module.startswith(("corebandit.report", "corebandit.experiments")) for module in core | ucb1)
 
 
+@pytest.mark.heavy
 def test_what_plays_games_needs_numpy_and_numba_alone(tmp_path):
     script = """
 import sys
@@ -78,6 +79,7 @@ print(*names - {"numba", "numpy", "llvmlite", "corebandit"})
     assert run_python(script, tmp_path) == ""
 
 
+@pytest.mark.heavy
 def test_an_agent_imports_its_own_policy_and_nothing_to_look_at_results_with(tmp_path):
     script = """
 import sys
@@ -97,18 +99,23 @@ def copied_package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def changed_by_an_edit(folder: Path, module: str) -> set[str]:
+@pytest.fixture(scope="module")
+def fingerprints_here(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Return the fingerprints of the policies as they are, wherever the package lies."""
+    return run_python(FINGERPRINTS, tmp_path_factory.mktemp("unedited")).split()
+
+
+def changed_by_an_edit(folder: Path, module: str, before: list[str]) -> set[str]:
     """Return the policies whose fingerprint changes when a module is edited, even if the clock does not show it."""
     path = folder / "corebandit" / f"{module}.py"
-    before, text, date = run_python(FINGERPRINTS, folder).split(), path.read_text(), path.stat()
-    path.write_text(f"{text}\n# edited\n")
+    date = path.stat()
+    path.write_text(f"{path.read_text()}\n# edited\n")
     os.utime(path, ns=(date.st_atime_ns, date.st_mtime_ns))
     after = run_python(FINGERPRINTS, folder).split()
-    path.write_text(text)
-    os.utime(path, ns=(date.st_atime_ns, date.st_mtime_ns))
     return {policy for policy, one, other in zip(POLICIES, before, after, strict=True) if one != other}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("module", "changed"),
     [
@@ -124,8 +131,8 @@ def changed_by_an_edit(folder: Path, module: str) -> set[str]:
         ("__init__", set()),
     ],
 )
-def test_an_edit_below_invalidates_and_an_edit_beside_does_not(copied_package, module, changed):
-    assert changed_by_an_edit(copied_package, module) == changed
+def test_an_edit_below_invalidates_and_an_edit_beside_does_not(copied_package, module, changed, fingerprints_here):
+    assert changed_by_an_edit(copied_package, module, fingerprints_here) == changed
 
 
 OWN = """
@@ -157,6 +164,7 @@ def own_fingerprint(
     return run_python(OWN_FINGERPRINT.format(change=change), folder)
 
 
+@pytest.mark.heavy
 def test_a_users_file_counts_with_what_it_imports_and_the_globals_that_it_reads(tmp_path):
     first = own_fingerprint(tmp_path)
     assert own_fingerprint(tmp_path) == first
@@ -169,6 +177,7 @@ def test_a_users_file_counts_with_what_it_imports_and_the_globals_that_it_reads(
     assert own_fingerprint(tmp_path, change="mine.Mine.width = lambda self: 1.0") != first
 
 
+@pytest.mark.heavy
 def test_our_names_that_a_users_file_uses_count(copied_package):
     mine = OWN + "\nclass Other(cb.UCB1):\n    pass\n\nMine = Other\n"
     first = own_fingerprint(copied_package, mine)
@@ -190,6 +199,7 @@ def read_later(folder: Path, before: str, use: str, names: tuple[str, str]) -> N
     assert said[0] != said[1] == said[2]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("before", "use"),
     [
@@ -217,6 +227,7 @@ def test_whatever_a_users_code_reads_is_seen(tmp_path, before, use):
     read_later(tmp_path, before, use, ("mine", "given"))
 
 
+@pytest.mark.heavy
 def test_a_users_module_called_like_one_of_python_s_is_the_users(tmp_path):
     use = "from graphlib import g\nclass Mine:\n    def f(self):\n        return g()\n"
     read_later(tmp_path, "def g():\n    return VALUE\n", use, ("mine", "graphlib"))

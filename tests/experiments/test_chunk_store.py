@@ -84,6 +84,7 @@ def test_a_run_plays_damaged_and_misplaced_chunks_again(tmp_path):
     assert cb.run(experiment, folder=tmp_path).frame.equals(wanted)
 
 
+@pytest.mark.heavy
 def test_a_chunk_has_the_same_key_in_every_process(tmp_path):
     (tmp_path / "own.py").write_text(
         "import numpy as np\nfrom typing import NamedTuple\nfrom dataclasses import dataclass\n"

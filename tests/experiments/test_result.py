@@ -130,6 +130,7 @@ def test_points_survive_saving(swept, tmp_path):
     assert cb.Result.load(tmp_path).sweeps().equals(swept.sweeps())
 
 
+@pytest.mark.heavy
 def test_publishing_writes_figures_of_sweeps_and_drawings_but_no_curves_of_sweeps(swept, tmp_path):
     drawing = report.Drawing("theory", "Regret against n, (d = 5)", "Seen.", swept.plot())
     page = publish(swept, tmp_path, title="All", command="none", seconds=1.0, drawings=[drawing])

@@ -114,6 +114,7 @@ def test_a_chunk_has_another_key_when_anything_about_it_changes():
     assert not keys(small(policies=[cb.CORe(alpha=0.5)])) & base
 
 
+@pytest.mark.heavy
 def test_an_edited_policy_of_the_users_own_is_not_mixed_with_its_old_results(tmp_path, monkeypatch):
     source = (
         "from dataclasses import dataclass\nfrom typing import NamedTuple\n"
@@ -140,11 +141,12 @@ def test_an_edited_policy_of_the_users_own_is_not_mixed_with_its_old_results(tmp
     assert first.stdout != edited.stdout
 
 
+@pytest.mark.heavy
 def test_a_killed_run_ends_with_the_same_results_after_a_second_start(tmp_path):
     script = (
         "import corebandit as cb, sys\n"
         "policies = [cb.CORe(sampler='exact'), cb.UCB1()]\n"
-        "experiment = cb.Experiment(cb.GaussianBandit(), policies, horizon=4000, runs=200)\n"
+        "experiment = cb.Experiment(cb.GaussianBandit(), policies, horizon=2500, runs=200)\n"
         f"cb.run(experiment, folder={str(tmp_path)!r}).frame.write_parquet(sys.argv[1])\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "never.parquet")])
@@ -155,10 +157,11 @@ def test_a_killed_run_ends_with_the_same_results_after_a_second_start(tmp_path):
     process.wait()
     done = len(list(tmp_path.glob("*.chunk")))
     assert 0 < done < 40
-    experiment = cb.Experiment(cb.GaussianBandit(), [cb.CORe(sampler="exact"), cb.UCB1()], horizon=4000, runs=200)
+    experiment = cb.Experiment(cb.GaussianBandit(), [cb.CORe(sampler="exact"), cb.UCB1()], horizon=2500, runs=200)
     assert cb.run(experiment, folder=tmp_path).frame.equals(cb.run(experiment).frame)
 
 
+@pytest.mark.heavy
 def test_an_interrupted_run_stops_at_once_and_keeps_what_was_finished(tmp_path):
     script = (
         "import corebandit as cb\n"

@@ -13,6 +13,7 @@ from scipy import stats
 from corebandit.contracts.state import carry_over
 from corebandit.parts.pool import N_ATOMS, Pool, _sum_of_draws, new_pool
 from corebandit.randomness.stream import Stream, stream
+from often import often
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -469,7 +470,7 @@ def distance_to_law(sorted_sums: FloatArray, points: FloatArray, law: FloatArray
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", POOLS)
-@pytest.mark.parametrize("n_rewards", [400, 3_000])
+@pytest.mark.parametrize("n_rewards", often([400], [400, 3_000]))
 def test_fast_sums_at_the_switch_over_follow_the_law_of_exact_ones(name: str, n_rewards: int) -> None:
     rewards = POOLS[name](generator(18, n_rewards), n_rewards)
     fast, exact = pool_of(rewards), pool_of(rewards, sampler="exact")
@@ -710,7 +711,7 @@ def test_a_pool_added_to_one_by_one_in_python_equals_a_compiled_one() -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("n_draws", [1_000, 10_000])
+@pytest.mark.parametrize("n_draws", often([1_000], [1_000, 10_000]))
 def test_sums_of_very_many_draws_have_no_fat_tails(n_draws: int) -> None:
     """A weak mix of draw and key shows here first: it correlates the draws of some keys."""
     sums = np.zeros(60_000)

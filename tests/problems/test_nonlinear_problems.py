@@ -123,6 +123,7 @@ def test_standardised_columns_have_mean_0_and_equal_variance_before_rows_get_len
 # Both -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "problem", [*map(cb.NonlinearBandit, ("square", "quadratic", "cosine")), OWN], ids=lambda problem: problem.label
 )

@@ -596,6 +596,7 @@ def sample_of_everything(seed: int) -> list[str]:
     return [float(number).hex() for numbers in drawn for number in numbers]
 
 
+@pytest.mark.heavy
 def test_interpreted_draws_equal_compiled_draws_exactly() -> None:
     script = "import test_stream; print(*test_stream.sample_of_everything(16))"
     interpreted = subprocess.run(

@@ -15,6 +15,8 @@ from matplotlib.image import imread
 from corebandit.report import figures
 from corebandit.report.style import EMPHASIS, policy_styles
 
+pytestmark = pytest.mark.heavy  # every figure is drawn
+
 
 def legend_texts(figure):
     return [text.get_text() for text in figure.legends[0].get_texts()]

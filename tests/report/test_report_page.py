@@ -9,6 +9,8 @@ import pytest
 
 from corebandit.report import Drawing, heat_map, render_fragment, render_page, sweep_lines
 
+pytestmark = pytest.mark.heavy  # every page is drawn
+
 VOID = {"meta", "link", "img", "br", "hr", "input", "base", "source", "embed"}
 
 

@@ -158,6 +158,7 @@ def test_cells_that_were_not_run_stay_empty(grid):
     assert axes.collections[0].get_array().mask.sum() == 1
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mean", [pl.lit(5.0), pl.lit(0.0), pl.col("mean") - 500, 200 + pl.col("mean") / 1000])
 def test_odd_regrets_can_be_drawn(search, grid, mean):
     odd = {"mean": mean, "ci_low": NOTHING, "ci_high": NOTHING}
@@ -196,6 +197,7 @@ def test_each_kind_of_sweep_gets_its_figure(search, grid):
         sweeps.sweep_lines(grid)
 
 
+@pytest.mark.heavy
 def test_files_of_sweeps_hold_the_same_bytes_every_time(search, grid, tmp_path):
     for frame in (search, grid):
         first, second = (figures.save(sweeps.sweep_figures(frame)[0], tmp_path / name / "sweep") for name in ("a", "b"))

@@ -14,8 +14,9 @@ from corebandit.games.arm_game import play_arms
 from corebandit.policies import NPTS, PHE, SSMC, UCB1, UCBV, BernoulliTS, CORe, GaussianTS
 from corebandit.problems.arms import BERNOULLI, GAUSSIAN, Arms
 from corebandit.randomness.stream import stream, streams
+from often import often
 
-N_ARMS, HORIZON, N_PROBLEMS = 10, 10_000, 400
+N_ARMS, HORIZON = 10, 10_000
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,19 @@ def regrets(policy: Policy, law: int, n_problems: int) -> np.ndarray:
     return regret[:, 0]
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize("n_problems", often([100], [100, 400]))
 @pytest.mark.parametrize("anchor", ANCHORS, ids=str)
-def test_mean_regret_agrees_with_the_anchor(anchor: Anchor):
-    regret = regrets(anchor.policy, anchor.law, N_PROBLEMS)
-    error = np.hypot(regret.std() / np.sqrt(N_PROBLEMS), anchor.error)
+def test_mean_regret_agrees_with_the_anchor(anchor: Anchor, n_problems: int):
+    regret = regrets(anchor.policy, anchor.law, n_problems)
+    error = np.hypot(regret.std() / np.sqrt(n_problems), anchor.error)
     distance = max(anchor.low - regret.mean(), regret.mean() - anchor.high, 0.0)
     assert distance < 3.5 * error, f"{regret.mean():.1f} with a joint standard error of {error:.1f}"
 
 
-def test_np_ts_on_gaussian_rewards_agrees_with_its_anchor():
-    regret = regrets(NPTS(any_reward=True), GAUSSIAN, 30)
-    error = np.hypot(regret.std() / np.sqrt(30), 1.4)
+@pytest.mark.heavy
+@pytest.mark.parametrize("n_problems", often([10], [10, 30]))
+def test_np_ts_on_gaussian_rewards_agrees_with_its_anchor(n_problems: int):
+    regret = regrets(NPTS(any_reward=True), GAUSSIAN, n_problems)
+    error = np.hypot(regret.std() / np.sqrt(n_problems), 1.4)
     assert abs(regret.mean() - 122.9) < 3.5 * error, f"{regret.mean():.1f} with a joint standard error of {error:.1f}"

@@ -19,6 +19,7 @@ def resampled_means(rewards: list[float], a: float, n_draws: int) -> np.ndarray:
     return means
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("a", [1.0, 0.3])
 @pytest.mark.parametrize("rewards", [[1.0, 0.0, 1.0, 1.0, 1.0], [0.2, 0.9, 1.0, 0.0, 0.7, 0.4, 0.4]])
 def test_scores_have_the_law_of_resampling(draws_after, rewards, a):
@@ -27,6 +28,7 @@ def test_scores_have_the_law_of_resampling(draws_after, rewards, a):
     assert draws.var() == pytest.approx(wanted.var(), rel=0.1)
 
 
+@pytest.mark.heavy
 def test_binomial_short_cut_has_the_law_of_drawing_one_by_one():
     state, rng = Giro().start(1, None, 200), stream(6, "giro")
     for index in range(200):
@@ -42,6 +44,7 @@ def test_binomial_short_cut_has_the_law_of_drawing_one_by_one():
     assert long.var() == pytest.approx(p * (1 - p) / 600, rel=0.1)
 
 
+@pytest.mark.heavy
 def test_draws_reach_every_reward_of_a_long_history():
     state, rng = Giro(a=1e-9, any_reward=True).start(1, None, 300), stream(7, "giro")
     rewards = np.arange(300.0)

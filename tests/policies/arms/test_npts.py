@@ -21,6 +21,7 @@ def test_on_0_and_1_the_scores_are_beta(draws_after):
     assert stats.kstest(draws, stats.beta(1 + 3, 2).cdf).pvalue > 1e-3
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("rewards", "upper"),
     [

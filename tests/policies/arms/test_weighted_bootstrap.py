@@ -23,6 +23,7 @@ def weighted_means(rewards, low, high, weights, n_draws=20_000):
     return values.mean() + (drawn - 1.0) @ (values - values.mean()) / values.size
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("rewards", HISTORIES)
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-10.0, 20.0)])
 @pytest.mark.parametrize("weights", ["exponential", "gaussian"])

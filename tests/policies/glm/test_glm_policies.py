@@ -12,6 +12,7 @@ from corebandit.parts.choose import best_arm
 from corebandit.parts.glm import new_glm
 from corebandit.policies import GLMFPL, GLMTSL, GLMUCB, UCBGLM, GLMCORe, GLMRandUCB, LinCORe, LogEpsilonGreedy, LogPHE
 from corebandit.randomness.stream import stream
+from often import often
 
 GLM_POLICIES = (GLMCORe, GLMUCB, UCBGLM, GLMRandUCB, GLMTSL, GLMFPL)
 LOGISTIC_POLICIES = (LogPHE, LogEpsilonGreedy)
@@ -68,7 +69,7 @@ SUMS = COUNTS * generator(3).uniform(0.2, 0.8, 8)
 
 @pytest.mark.parametrize("horizon", [400, None])
 @pytest.mark.parametrize("is_contextual", [False, True])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", often([0], range(3)))
 def test_with_the_identity_link_glmcore_chooses_as_lincore_does(seed, horizon, is_contextual):
     noise, n_rounds = generator(4, seed), 400
     features = noise.normal(size=(n_rounds, 6, 3) if is_contextual else (6, 3))

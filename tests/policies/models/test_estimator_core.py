@@ -343,6 +343,7 @@ def test_the_file_of_an_agent_asks_for_its_policy(tmp_path):
 # The recipe -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.heavy
 def test_it_keeps_the_contract():
     cb.check_policy(cb.EstimatorCORe(Ridge(), refit="geometric"))
 

@@ -221,6 +221,7 @@ def test_functions_are_told_apart_by_their_contents():
     assert not any(" at 0x" in text for text in described)
 
 
+@pytest.mark.heavy
 def test_a_description_of_functions_is_the_same_in_another_process():
     code = f"import json, {__name__} as t; print(json.dumps([t.description(f) for f in t.functions_that_differ()]))"
     finished = subprocess.run(
@@ -238,6 +239,7 @@ def with_function(function):
     return cb.EstimatorCORe(make_pipeline(FunctionTransformer(function), Ridge(alpha=1e-3)), warm_up=0.3)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("one", "other"), [(lambda X: X, lambda X: 0 * X), (times(1.0), times(0.0))], ids=["lambdas", "closures"]
 )

@@ -1,3 +1,5 @@
+from functools import cache
+
 import pytest
 
 from corebandit.policies import LinCORe, LinPHE, LinTS
@@ -7,7 +9,11 @@ from corebandit.reproduction.paper.figure3 import BAD, GOOD, MAP, NAME
 from made_up import made_up
 
 FIGURE = FIGURES["figure3"]
-EXPERIMENTS = FIGURE.experiments(FIGURE.quick_size, None)
+
+
+@cache
+def quick_experiments():
+    return FIGURE.experiments(FIGURE.quick_size, None)
 
 
 def test_the_experiments_are_the_papers():
@@ -54,7 +60,7 @@ def verdicts(easy=None, hard=None, half=0.5, cells=None):
         end = (easy if experiment.problem.sigma == 0.2 else hard)[label]
         return {experiment.horizon // 2: half * end, experiment.horizon: end}
 
-    result = made_up(EXPERIMENTS, mean_regret)
+    result = made_up(quick_experiments(), mean_regret)
     return {(claim.id, claim.warm_up): claim.verdict for claim in FIGURE.claims(result)}
 
 
@@ -83,4 +89,4 @@ def test_claims_fail_when_it_is_otherwise(change, claim):
 
 
 def test_the_map_is_a_figure_of_its_own():
-    assert {experiment.name for experiment in EXPERIMENTS} == {NAME, MAP}
+    assert {experiment.name for experiment in quick_experiments()} == {NAME, MAP}

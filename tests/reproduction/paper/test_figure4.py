@@ -1,4 +1,5 @@
 import dataclasses
+from functools import cache
 
 import pytest
 
@@ -11,8 +12,14 @@ from corebandit.report.sweep_tables import sweep_tables
 from corebandit.reproduction.paper import FIGURES
 from made_up import made_up
 
+pytestmark = pytest.mark.heavy  # hundreds of curves
+
 FIGURE = FIGURES["figure4"]
-EXPERIMENTS = FIGURE.experiments(FIGURE.quick_size, None)
+
+
+@cache
+def quick_experiments():
+    return FIGURE.experiments(FIGURE.quick_size, None)
 
 
 def test_the_experiments_are_the_papers():
@@ -94,7 +101,7 @@ def verdicts(**changes):
         end = regrets.get(family, 500)
         return {experiment.horizon // 2: end / 2, experiment.horizon: end}
 
-    result = made_up(EXPERIMENTS, mean_regret, runs=2)
+    result = made_up(quick_experiments(), mean_regret, runs=2)
     return {(claim.id, claim.warm_up): claim.verdict for claim in FIGURE.claims(result)}, result
 
 

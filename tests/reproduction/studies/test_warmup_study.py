@@ -8,6 +8,8 @@ from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
 from corebandit.reproduction.studies import STUDIES, warmup_study as warmup
 from made_up import made_up
 
+pytestmark = pytest.mark.heavy  # hundreds of curves
+
 FIGURE = STUDIES["warmup"]
 SIZE = FIGURE.paper_size
 RECOMMENDED = cb.RecommendedCORe()
