@@ -1,10 +1,13 @@
 """Ctrl-C and termination: the command says what is kept, and is gone though compiled code is still at work."""
 
+import os
+import random
 import signal
 import subprocess
 import sys
 import time
 
+import polars as pl
 import pytest
 
 COMPARE = [
@@ -40,3 +43,28 @@ def test_a_command_that_is_stopped_says_so_and_keeps_what_was_finished(tmp_path,
     assert process.returncode == code, said
     assert "Stopped. What was finished is kept: the same command continues." in said
     assert list(tmp_path.rglob("*.chunk"))
+
+
+@pytest.mark.endurance
+def test_a_reproduction_stopped_at_ten_moments_ends_with_the_same_results(tmp_path):
+    def command(out):
+        program = [sys.executable, "-c", "from corebandit.cli import main; main()"]
+        return [*program, "reproduce", "--quick", "--seed", "0", "--out", str(tmp_path / out)]
+
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}  # nothing is compiled at first
+    rng = random.Random(1)
+    n_stopped = 0
+    while n_stopped < 10:
+        asked = (signal.SIGINT, signal.SIGTERM)[n_stopped % 2]
+        process = subprocess.Popen(command("stopped"), env=environment, stdout=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0.5, 30.0))
+        assert process.poll() is None, "it ended before it was stopped ten times"
+        process.send_signal(asked)
+        began = time.monotonic()
+        assert process.wait(timeout=30) == {signal.SIGINT: 130, signal.SIGTERM: 143}[asked]
+        n_stopped += 1
+        print(f"{asked.name}: gone in {time.monotonic() - began:.2f} s")
+    for out in ("stopped", "whole"):
+        subprocess.run(command(out), env=environment, stdout=subprocess.DEVNULL, check=True)
+    stopped, whole = (pl.read_parquet(tmp_path / out / "results.parquet") for out in ("stopped", "whole"))
+    assert stopped.equals(whole)

@@ -59,6 +59,7 @@ def experiments():
     return [arms, linear, ranked]
 
 
+@pytest.mark.heavy
 def test_chunks_travel_as_data_and_are_played_elsewhere_to_the_same_numbers():
     assert cb.run(experiments(), engine=OtherProcess()).frame.equals(cb.run(experiments()).frame)
 
