@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from corebandit.cli.flags import Fresh, Horizon, Jobs, Runs, SamplerOption, Seed, given, out
-from corebandit.cli.running import errors_as_sentences, run_and_publish, sampled, with_sampler
+from corebandit.cli.running import errors_as_sentences, run_and_publish, with_sampler
 from corebandit.contracts.errors import BadInput
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def compare(
 
         problems = [problem_from(spec) for spec in problem]
         policies = _usual_policies(problems) if policies is None else policies
-        chosen = [sampled(policy_from(spec), sampler) for spec in split_specs(policies)]
+        chosen = [policy_from(spec) for spec in split_specs(policies)]
         if arms is not None:
             for each in problems:
                 if not hasattr(each, "n_arms"):
@@ -138,7 +138,7 @@ def compare(
             problems = [each.changed(n_arms=arms) for each in problems]
         size = given(runs=runs, horizon=horizon, seed=seed)
         experiments = [Experiment(each, chosen, name="compare", **size) for each in problems]
-        run_and_publish(experiments, out, jobs=jobs, fresh=fresh, title="Comparison of policies")
+        run_and_publish(with_sampler(experiments, sampler), out, jobs=jobs, fresh=fresh, title="Comparison of policies")
 
 
 def _usual_policies(problems: "list[Problem]") -> str:
@@ -225,8 +225,10 @@ def tune(
         grids = [grid_from(text) for text in parameter]
         if len({name for name, _ in grids}) < len(grids):
             raise BadInput("--parameter names the same parameter twice")
-        chosen = sampled(policy_from(policy), sampler)
+        chosen = policy_from(policy)
         size = given(runs=runs, horizon=horizon, seed=seed)
         experiments = [sweep(problem_from(spec), chosen, dict(grids), name="tune", **size) for spec in problem]
         title = f"{chosen.label}: {' and '.join(name for name, _ in grids)}"
-        run_and_publish(experiments, out, jobs=jobs, fresh=fresh, title=title, show_settings=True)
+        run_and_publish(
+            with_sampler(experiments, sampler), out, jobs=jobs, fresh=fresh, title=title, show_settings=True
+        )

@@ -31,17 +31,17 @@ def with_sampler(experiments: "Sequence[Experiment]", sampler: Sampler | None) -
     if sampler is None:
         return list(experiments)
     return [
-        experiment.with_policies({label: sampled(policy, sampler) for label, policy in experiment.policies.items()})
+        experiment.with_policies({label: _sampled(policy, sampler) for label, policy in experiment.policies.items()})
         for experiment in experiments
     ]
 
 
-def sampled(policy: "AnyPolicy", sampler: Sampler | None) -> "AnyPolicy":
+def _sampled(policy: "AnyPolicy", sampler: Sampler) -> "AnyPolicy":
     """Return the policy with this sampler, if it has one or if a policy inside it does."""
-    if sampler is not None and hasattr(policy, "sampler"):
+    if hasattr(policy, "sampler"):
         return policy.changed(sampler=sampler.value)
-    if sampler is not None and hasattr(policy, "policy"):
-        return policy.changed(policy=sampled(policy.policy, sampler))
+    if hasattr(policy, "policy"):
+        return policy.changed(policy=_sampled(policy.policy, sampler))
     return policy
 
 
