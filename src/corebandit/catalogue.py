@@ -106,7 +106,17 @@ def policy_named(name: Any) -> type[AnyPolicy] | None:
 
 def is_listed(recipe: Recipe) -> bool:
     """Tell whether another process can make a recipe from its description alone: its class is one of ours."""
-    return recipe.can_be_rebuilt and HOMES.get(type(recipe).__name__) == type(recipe).__module__
+    is_ours = recipe.can_be_rebuilt and HOMES.get(type(recipe).__name__) == type(recipe).__module__
+    # Of large data a description may hold but a digest.
+    is_whole = set(recipe.describe()) - {"name"} <= {field.name for field in fields(recipe)}
+    return is_ours and is_whole and all(map(is_listed, recipes_in(recipe)))
+
+
+def recipes_in(recipe: Recipe) -> list[Recipe]:
+    """Return the recipes that are parameters of a recipe, alone or in lists."""
+    values = (getattr(recipe, field.name) for field in fields(recipe))
+    flat = (item for value in values for item in (value if isinstance(value, list | tuple) else [value]))
+    return [item for item in flat if isinstance(item, Recipe)]
 
 
 def arm_policy_from(policy: Any) -> Policy:

@@ -45,6 +45,23 @@ def test_a_command_that_is_stopped_says_so_and_keeps_what_was_finished(tmp_path,
     assert list(tmp_path.rglob("*.chunk"))
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize(("asked", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_in_the_middle_of_an_endless_loop_is_left(tmp_path, asked, code):
+    """Compiled code that would play for days ends with the process: `communicate` would wait in vain for it."""
+    command = [sys.executable, "-c", "from corebandit.cli import main; main()", "compare", "--problem", "bernoulli"]
+    endless = ["--policies", "UCB1,UniformRandom", "--horizon", str(10**13), "--runs", "2", "--out", str(tmp_path)]
+    process = subprocess.Popen([*command, *endless], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    time.sleep(8.0)  # to import, and to find what is compiled; whatever it does then, it is to stop
+    process.send_signal(asked)
+    try:
+        said, _ = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == code, said
+    assert "Traceback" not in said
+
+
 @pytest.mark.endurance
 def test_a_reproduction_stopped_at_ten_moments_ends_with_the_same_results(tmp_path):
     def command(out):

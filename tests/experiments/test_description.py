@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import corebandit as cb
-from corebandit.catalogue import policy_from
+from corebandit.catalogue import is_listed, policy_from
 from corebandit.experiments.experiment_file import read_experiments
 from corebandit.randomness.stream import stream
 
@@ -53,7 +53,18 @@ def test_a_policy_of_a_users_file_is_found_by_the_file(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     experiment = cb.Experiment(cb.BernoulliBandit(), [policy_from(f"{tmp_path / 'mine.py'}:Mine(c=2)"), cb.UCB1()])
     assert travelled(experiment) == experiment
-    assert "files" not in cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()]).to_dict()
+    assert "from file" not in str(cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()]).to_dict())
+
+
+def test_policies_of_one_name_come_back_from_their_own_files(tmp_path):
+    for name, c in (("a", 1.0), ("b", 2.0)):
+        (tmp_path / f"{name}.py").write_text(MINE.replace("c: float = 1.0", f"c: float = {c}"))
+    (tmp_path / "c.py").write_text(MINE.replace("class Mine(", "class CORe("))
+    own = {name: policy_from(f"{tmp_path / name}.py:Mine") for name in ("a", "b")}
+    policies = {**own, "own CORe": policy_from(f"{tmp_path / 'c.py'}:CORe"), "CORe": cb.CORe(alpha=0.4)}
+    assert travelled(cb.Experiment(cb.BernoulliBandit(), policies)).policies == policies
+    ranked = {"ranked": cb.Ranked(own["a"])}
+    assert travelled(cb.Experiment(cb.YandexLike(query=1), ranked, horizon=50)).policies == ranked
 
 
 def test_what_no_description_can_make_is_given():
@@ -93,7 +104,9 @@ def test_what_no_description_can_make_is_given():
         ({"points": {"CORe": 5}}, "the point of 'CORe' must be a table such as"),
         ({"points": {"CORe": {"series": "a", "at": {"x": "y"}}}}, "the point of 'CORe' must be a table such as"),
         ({"name": 5}, "name must be a text, not 5"),
-        ({"files": {"CORe": "nowhere.py:CORe"}}, "there is no file"),
+        ({"policies": {"CORe": {"name": "CORe", "from file": "nowhere.py:CORe"}}}, "there is no file"),
+        ({"points": {"CORe": {"series": "a", "at": {}}}}, "the point of 'CORe' must be a table such as"),
+        ({"points": {"Core": {"series": "a", "at": {"x": 1}}}}, "points must be of policies that are compared"),
     ],
 )
 def test_a_mistake_is_named(change, sentence):
@@ -145,3 +158,36 @@ def test_measures_of_a_policy_are_kept_saved_and_loaded(tmp_path):
     assert np.unique(frame["value"]).size > 3
     result.save(tmp_path)
     assert cb.Result.load(tmp_path).measures().equals(frame)
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    experiment = cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()], 50, 2, also_at=np.arange(3, 6))
+    swept = cb.sweep(cb.GaussianBandit(), cb.CORe(), {"warm_up": np.arange(1, 3)}, horizon=50, runs=2)
+    cb.run([experiment, swept]).save(tmp_path)
+    assert travelled(experiment) == experiment
+    assert read_experiments(tmp_path / "experiments.json") == [experiment, swept]
+
+
+@pytest.mark.parametrize("change", [{"policies": {1: cb.UCB1()}}, {"name": 5}, {"title": 5}])
+def test_names_are_texts(change):
+    with pytest.raises(cb.BadInput, match="text"):
+        cb.Experiment(**{"problem": cb.BernoulliBandit(), "policies": [cb.UCB1()], **change})
+
+
+def test_data_that_are_described_by_a_digest_are_given_and_do_not_travel():
+    problem = cb.FixedClassification([[1.0, 2.0], [2.0, 1.0], [0.0, 3.0]], labels=[0, 1, 0])
+    experiment = cb.Experiment(problem, [cb.LinCORe()], horizon=50)
+    assert not is_listed(problem)
+    with pytest.raises(cb.BadInput, match="cannot be made from its description"):
+        travelled(experiment)
+    assert travelled(experiment, own=[problem]) == experiment
+
+
+@pytest.mark.parametrize("measured", [{"a": "b"}, {5: 1.0}, {"a\0b": 1.0}, None, {"a": np.zeros(3)}])
+def test_measures_that_are_no_numbers_by_name_are_refused(measured):
+    class Odd(cb.UCB1):
+        def measures(self, state):
+            return measured
+
+    with pytest.raises(cb.BadInput, match="measure"):
+        cb.run(cb.Experiment(cb.BernoulliBandit(), {"it": Odd()}, horizon=50, runs=2))

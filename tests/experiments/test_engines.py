@@ -10,7 +10,9 @@ import pytest
 
 import corebandit as cb
 from corebandit.contracts.errors import DamagedFile
+from corebandit.experiments.chunk_store import ChunkStore
 from corebandit.experiments.cutting import chunks_of
+from corebandit.experiments.engines import threads
 from corebandit.experiments.engines.player import play_chunk
 from corebandit.experiments.engines.threads import Threads
 from corebandit.experiments.parcels import chunk_from_dict, chunk_to_dict, runs_from_bytes, runs_to_bytes
@@ -29,12 +31,12 @@ class OtherProcess:
 
     environment = Threads().environment
 
-    def play(self, chunks):
+    def play(self, chunks, finish):
         sent = json.dumps([chunk_to_dict(chunk) for chunk in chunks])
         done = subprocess.run([sys.executable, "-c", ELSEWHERE], input=sent, capture_output=True, text=True, check=True)
         played = [base64.b64decode(line) for line in done.stdout.split()]
         for place in reversed(range(len(chunks))):
-            yield place, runs_from_bytes(str(place), chunks[place].shape, played[place])
+            finish(place, runs_from_bytes(str(place), chunks[place].shape, played[place]))
 
 
 class Rounding:
@@ -45,11 +47,11 @@ class Rounding:
     def __init__(self):
         self.n_played = 0
 
-    def play(self, chunks):
+    def play(self, chunks, finish):
         for place, chunk in enumerate(chunks):
             self.n_played += 1
             runs = play_chunk(chunk)
-            yield place, runs._replace(regret=runs.regret.round(4))
+            finish(place, runs._replace(regret=runs.regret.round(4)))
 
 
 def experiments():
@@ -76,7 +78,9 @@ def test_runs_that_are_not_those_of_a_chunk_are_refused():
     assert np.array_equal(runs_from_bytes("key", chunk.shape, content).regret, play_chunk(chunk).regret)
     with pytest.raises(DamagedFile, match="another chunk"):
         runs_from_bytes("other", chunk.shape, content)
-    with pytest.raises(DamagedFile, match="not the regrets"):
+    with pytest.raises(
+        DamagedFile, match=r"regrets of a chunk must be finite numbers of the shape \(3, 100\), not float64"
+    ):
         runs_from_bytes("key", (3, 100), content)
     with pytest.raises(DamagedFile, match="does not fit its digest"):
         runs_from_bytes("key", chunk.shape, content[:-1])
@@ -111,12 +115,89 @@ def test_threads_are_told_to_the_engine_not_beside_it():
 
 def test_what_was_finished_before_an_error_is_kept(tmp_path):
     class Failing(Rounding):
-        def play(self, chunks):
-            for place, runs in super().play(chunks):
-                if place == 3:
-                    raise OSError("the machine is gone")
-                yield place, runs
+        def play(self, chunks, finish):
+            super().play(chunks[:3], finish)
+            raise OSError("the machine is gone")
 
     with pytest.raises(OSError, match="the machine is gone"):
         cb.run(experiments(), folder=tmp_path, engine=Failing())
     assert len(list(tmp_path.glob("*.chunk"))) == 3
+
+
+class Wrong:
+    """An engine that hands over something else than it should."""
+
+    environment = "wrong"
+
+    def __init__(self, wrongly):
+        self.wrongly = wrongly
+
+    def play(self, chunks, finish):
+        for place, chunk in enumerate(chunks):
+            for pair in self.wrongly(place, play_chunk(chunk)):
+                finish(*pair)
+
+
+@pytest.mark.parametrize(
+    ("wrongly", "sentence"),
+    [
+        (lambda place, runs: [(place - 3, runs)], "finished chunk -3 of 6, which is none of those that wait"),
+        (lambda place, runs: [(place + 100, runs)], "finished chunk 100 of 6"),
+        (lambda place, runs: [(place, runs)] * 2, "finished chunk 0 of 6, which is none of those that wait"),
+        (lambda place, runs: [(place, runs)] if place < 4 else [], "Wrong left 2 of 6 chunks unplayed"),
+        (
+            lambda place, runs: [(place, runs._replace(regret=runs.regret[:4]))],
+            r"CORe: regrets of a chunk .* not float64 \(4",
+        ),
+        (lambda place, runs: [(place, runs._replace(regret=runs.regret.astype("f4")))], "CORe: regrets .* float32"),
+        (lambda place, runs: [(place, runs._replace(regret=runs.regret * np.nan))], "CORe: regrets .* finite"),
+        (lambda place, runs: [(place, runs._replace(measures={"a": np.zeros(99)}))], "CORe: the measure a"),
+    ],
+)
+def test_an_engine_is_not_believed(wrongly, sentence, tmp_path):
+    with pytest.raises(cb.BadInput, match=sentence):
+        cb.run(experiments(), engine=Wrong(wrongly), folder=tmp_path)
+
+
+@pytest.mark.parametrize("engine", ["threads", Threads, object()])
+def test_what_is_no_engine_is_refused(engine):
+    with pytest.raises(cb.BadInput, match=r"engine must be an object with environment and play\(chunks, finish\), not"):
+        cb.run(experiments(), engine=engine)
+
+
+def test_what_threads_finish_is_kept_though_nobody_waits(tmp_path, monkeypatch):
+    n_finished = 0
+    play = threads.play_chunk
+
+    def counted(chunk, stop):
+        nonlocal n_finished
+        runs = play(chunk, stop)
+        n_finished += 1
+        if n_finished == 5:
+            raise RuntimeError("something else fails")
+        return runs
+
+    monkeypatch.setattr(threads, "play_chunk", counted)
+    many = cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()], horizon=50, runs=400)
+    with pytest.raises(RuntimeError, match="something else fails"):
+        cb.run(many, folder=tmp_path, jobs=3)
+    assert len(list(tmp_path.glob("*.chunk"))) == n_finished - 1
+
+
+def test_complaints_are_kept_with_the_runs(tmp_path):
+    class Complaining(cb.UCB1):
+        def complaint(self, state):
+            return "nothing converges"
+
+    experiment = cb.Experiment(cb.BernoulliBandit(), {"it": Complaining()}, horizon=50, runs=12)
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="it: nothing converges"):
+            cb.run(experiment, folder=tmp_path)
+
+
+def test_a_folder_that_another_run_removed_is_made_again(tmp_path):
+    store = ChunkStore(tmp_path / "chunks")
+    (tmp_path / "chunks").rmdir()
+    (chunk, *_) = chunks_of(experiments()[0], "UCB1")
+    store.keep("key", play_chunk(chunk))
+    assert store.find("key", chunk.shape) is not None

@@ -178,3 +178,38 @@ def test_a_full_disk_while_publishing_is_a_sentence(result, tmp_path, monkeypatc
     monkeypatch.setattr("corebandit.contracts.atomic_files.os.fsync", full)
     with pytest.raises(cb.CannotWrite, match="No space left on device"):
         publish(result, tmp_path / "out", title="", command="", seconds=0.0)
+
+
+def test_a_result_holds_every_name_once(result):
+    with pytest.raises(cb.BadInput, match=r"can hold comparison/bernoulli/CORe \(figure/problem/policy\) only once"):
+        result.joined_with(result)
+
+
+def test_what_was_computed_cannot_be_changed(result):
+    (curve, *_) = result.curves()
+    for array in (curve.regret, *curve.means):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0.0
+    assert curve.means is curve.means
+    assert curve.final is curve.final
+
+
+def test_rows_in_another_order_are_refused(result, tmp_path):
+    result.save(tmp_path)
+    description = json.loads((tmp_path / "experiments.json").read_text())
+    kept = {key: description[key] for key in ("experiments", "cpu_seconds")}  # as 0.4 wrote it, without a digest
+    (tmp_path / "experiments.json").write_text(json.dumps(kept))
+    pl.read_parquet(tmp_path / "results.parquet").sample(fraction=1.0, shuffle=True, seed=1).write_parquet(
+        tmp_path / "results.parquet"
+    )
+    with pytest.raises(cb.DamagedFile, match=r"not run after run|damaged"):
+        cb.Result.load(tmp_path)
+
+
+def test_titles_are_kept_by_curve(tmp_path):
+    both = [
+        cb.Experiment(cb.BernoulliBandit(), [policy], 50, 2, name="one", title=policy.name)
+        for policy in (cb.UCB1(), cb.UniformRandom())
+    ]
+    cb.run(both).save(tmp_path)
+    assert [curve.title for curve in cb.Result.load(tmp_path).curves()] == ["UCB1", "UniformRandom"]

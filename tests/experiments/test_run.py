@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import corebandit as cb
+from corebandit.experiments.chunk_keys import _contents
 from corebandit.experiments.cutting import chunks_of
 from playing import keys_of
 
@@ -246,3 +247,44 @@ class Nan(cb.Policy):
 def test_scores_that_are_not_numbers_end_the_run():
     with pytest.raises(ValueError, match="a policy scored an arm NaN"):
         cb.run(small(policies=[Nan()]))
+
+
+def test_contents_that_look_alike_have_different_digests():
+    values = [
+        (1, 23),
+        (12, 3),
+        (np.int64(3),),
+        (np.int64(4),),
+        ("a",),
+        ("b",),
+        (None,),
+        ("None",),
+        (True,),
+        (1,),
+        ((1,),),
+    ]
+    values += [(np.zeros(2), np.zeros(3)), (np.zeros(3), np.zeros(2)), (np.zeros(5),), (np.zeros(5, np.float32),)]
+    assert len({_contents(value) for value in values}) == len(values)
+
+
+@dataclass(frozen=True)
+class FromFile(cb.Problem):
+    """A problem whose arms are read from a file, of which a run takes one line."""
+
+    path: str
+
+    def draw(self, rng):
+        with open(self.path) as file:
+            lines = file.read().splitlines()
+        return cb.FixedArms([cb.Bernoulli(float(p)) for p in lines[int(rng.integers(len(lines)))].split()]).draw(rng)
+
+
+def test_a_problem_read_from_a_file_is_not_mixed_with_what_the_file_said_before(tmp_path):
+    path = tmp_path / "arms.txt"
+    lines = [f"0.{place} 0.{place}5 0.9" for place in range(1, 9)]
+    path.write_text("\n".join(lines))
+    experiment = cb.Experiment(FromFile(str(path)), [cb.UCB1()], horizon=200, runs=20)
+    before = keys_of(experiment)
+    assert keys_of(experiment) == before
+    path.write_text("\n".join([*lines[:-1], "0.1 0.2 0.3"]))
+    assert keys_of(experiment) != before

@@ -84,3 +84,111 @@ def test_the_round_reaches_a_problem_that_asks_for_it(is_compiled):
     # Whoever stays loses 1 in each round in which the other arm is the better one.
     assert regret.tolist() == [*[0] * 10, *range(1, 11), *[10] * 10, *range(11, 21)]
     assert problem.seen[0] == 40
+
+
+class FeatureSeesaw(NamedTuple):
+    """Rows that stay, and pay by turns: offered once, but their means change."""
+
+    sign: FloatArray  # (1,)
+    period: int
+
+    @property
+    def n_arms(self) -> int:
+        return 2
+
+    @property
+    def n_features(self) -> int:
+        return 2
+
+    def begin_round(self, current_round):
+        if current_round > 1 and (current_round - 1) % self.period == 0:
+            self.sign[0] = -self.sign[0]
+            return True
+        return False
+
+    def offer(self, current_round, rng, features):
+        features[0, 0], features[0, 1], features[1, 0], features[1, 1] = 1.0, 0.0, 0.0, 1.0
+        return current_round == 1
+
+    def mean(self, arm, x):
+        return 0.5 + 0.5 * self.sign[0] * (x[0] - x[1])
+
+    def pull(self, arm, x, rng):
+        return self.mean(arm, x)
+
+
+class StubbornRow(NamedTuple):
+    counts: FloatArray
+
+    def score(self, features, rng, scores):
+        scores[0], scores[1] = 1.0, 0.0
+
+    def update(self, arm, x, reward, rng):
+        self.counts[arm] += 1.0
+
+
+class RankingSeesaw(NamedTuple):
+    """Two items, of which one is shown; which of them is worth a click changes."""
+
+    good: IntArray  # (1,)
+    period: int
+
+    @property
+    def n_items(self) -> int:
+        return 2
+
+    @property
+    def n_positions(self) -> int:
+        return 1
+
+    def begin_round(self, current_round):
+        if current_round > 1 and (current_round - 1) % self.period == 0:
+            self.good[0] = 1 - self.good[0]
+            return True
+        return False
+
+    def draw_user(self, rng, chance):
+        chance[:] = 0.0
+
+    def click(self, ranking, chance, clicks):
+        clicks[0] = 1 if ranking[0] == self.good[0] else 0
+
+    def value(self, ranking):
+        return 1.0 if ranking[0] == self.good[0] else 0.0
+
+    def best_value(self):
+        return 1.0 if self.good[0] == 0 else 3.0  # so that a best value of another round is seen
+
+
+class StubbornRanker(NamedTuple):
+    shown: FloatArray
+
+    def rank(self, rng, ranking):
+        ranking[0] = 0
+
+    def learn(self, ranking, clicks, rng):
+        self.shown[0] += 1.0
+
+
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_the_round_reaches_problems_of_every_kind(is_compiled):
+    rounds, regret = np.arange(1, 41), np.zeros(40)
+    rows = FeatureSeesaw(np.ones(1), 10)
+    play = FEATURES.loop.prepared(compiled=is_compiled)
+    play(StubbornRow(np.zeros(2)), rows, *FEATURES.needs(rows, (1, "", 1)), rounds, False, regret)
+    assert regret.tolist() == [*[0] * 10, *range(1, 11), *[10] * 10, *range(11, 21)]
+    ranked = RankingSeesaw(np.zeros(1, np.int64), 10)
+    play = RANKINGS.loop.prepared(compiled=is_compiled)
+    play(StubbornRanker(np.zeros(1)), ranked, *RANKINGS.needs(ranked, (1, "", 1)), rounds, False, regret)
+    assert regret.tolist() == [*[0] * 10, *range(3, 33, 3), *[30] * 10, *range(33, 63, 3)]
+
+
+def test_an_instance_that_changes_begins_anew_in_every_run_and_thread():
+    problem = Seesaw(np.array([0.9, 0.1]), 50, np.zeros(1, np.int64))
+    experiment = cb.Experiment(problem, [cb.UCB1(), cb.EpsilonGreedy()], horizon=325, runs=30)
+    before = experiment.to_dict()
+    frames = [cb.run(experiment, jobs=jobs).frame for jobs in (1, 3, 3)]
+    assert frames[0].equals(frames[1])
+    assert frames[0].equals(frames[2])
+    assert experiment.to_dict() == before
+    assert problem.means.tolist() == [0.9, 0.1]

@@ -8,7 +8,7 @@ import typer
 
 from corebandit.cli import commands
 from corebandit.cli.click_commands import clicks
-from corebandit.cli.stopping import leave_threads_behind, stop_on_termination
+from corebandit.cli.stopping import Terminated, leave_threads_behind, stop_on_termination
 from corebandit.cli.terminal import speak_plainly
 
 app = typer.Typer(
@@ -76,5 +76,9 @@ def main() -> None:
     try:
         app()
     except SystemExit as ended:
-        leave_threads_behind(ended.code if isinstance(ended.code, int) else 1)
+        leave_threads_behind(ended.code if isinstance(ended.code, int) else int(ended.code is not None))
         raise
+    except (KeyboardInterrupt, Terminated) as asked:  # before a command had begun, or one that has nothing to lose
+        code = 143 if isinstance(asked, Terminated) else 130
+        leave_threads_behind(code)
+        raise SystemExit(code) from None

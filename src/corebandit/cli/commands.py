@@ -189,6 +189,8 @@ def run(
         experiments = read_experiments(file, runs=runs, horizon=horizon, seed=seed)
         name = name_of(experiments, file)
         folder = out or Path("results") / name
+        if out is None and folder.resolve() == file.resolve().parent:  # what is read is not to be overwritten
+            folder = Path("results") / f"{name}-again"
         run_and_publish(with_sampler(experiments, sampler), folder, jobs=jobs, fresh=fresh, title=name)
 
 

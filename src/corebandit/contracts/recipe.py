@@ -205,6 +205,9 @@ class Problem(Recipe):
     `pull(arm, x, rng)` and `mean(arm, x)`. One that shows rankings has the properties `n_items` and `n_positions` and
     the methods `draw_user(rng, chance)`, which fills `chance` `(2, n_items)` for the coming round, `click(ranking,
     chance, clicks)`, which fills `clicks` `(n_positions,)`, `value(ranking)` and `best_value()`.
+
+    One that changes over time has the method `begin_round(current_round)`, which is called before each round, counted
+    from 1, and returns whether means may be new. What changes lives in arrays of the instance.
     """
 
     def draw(self, rng: Any) -> Any:

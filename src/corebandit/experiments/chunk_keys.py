@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from corebandit.catalogue import is_listed
 from corebandit.compiled.sources import UnknownSource, fingerprint
 from corebandit.contracts.recipe import AnyPolicy, Problem, digest
 from corebandit.experiments.chunks import Chunk
@@ -19,6 +20,7 @@ from corebandit.randomness.stream import stream
 def chunk_keys(chunks: Sequence[Chunk], environment: str) -> list[str]:
     """Return a key for each chunk; `environment` is that of the engine which plays them."""
     codes: dict[tuple[int, int, int], str] = {}  # chunks share problems and policies
+    problem_ids = {id(chunk.problem): digest(chunk.problem.describe()) for chunk in chunks}
     keys = []
     for chunk in chunks:
         played = (id(chunk.problem), id(chunk.policy), chunk.horizon)
@@ -36,10 +38,17 @@ def chunk_keys(chunks: Sequence[Chunk], environment: str) -> list[str]:
                     "seed": chunk.seed,
                     "regret": chunk.regret,
                     "runs": [chunk.first, chunk.last],
+                    "instances": _instances(chunk, problem_ids[id(chunk.problem)]),
                 }
             )
         )
     return keys
+
+
+def _instances(chunk: Chunk, problem_id: str) -> str:
+    """Identify what is drawn for the runs of a chunk, which may come from files: ours at the first, others at all."""
+    runs = [chunk.first] if is_listed(chunk.problem) else range(chunk.first, chunk.last)
+    return _contents([chunk.problem.draw(stream(chunk.seed, problem_id, run, "instance")) for run in runs])
 
 
 def _code(problem: Problem, policy: AnyPolicy, horizon: int) -> str:
@@ -51,19 +60,22 @@ def _code(problem: Problem, policy: AnyPolicy, horizon: int) -> str:
         code = fingerprint(found.union(*map(_classes_in, (problem, instance, policy, state))))
     except UnknownSource:
         return os.urandom(16).hex()
-    return f"{code} {_contents((instance, state))}"  # which may come from files
+    return f"{code} {_contents((state,))}"  # which may come from files
 
 
 def _contents(values: Any) -> str:
-    """Return a digest of the arrays and numbers in nested tuples."""
+    """Return a digest of the arrays, numbers and texts in nested tuples; of a model it takes the class alone."""
     content = hashlib.sha256()
     for value in values:
         if isinstance(value, np.ndarray) and value.dtype != object:
-            content.update(f"{value.dtype} {value.shape}".encode() + np.ascontiguousarray(value).tobytes())
+            said = f"{value.dtype} {value.shape}".encode() + np.ascontiguousarray(value).tobytes()
         elif isinstance(value, tuple):
-            content.update(_contents(value).encode())
-        elif isinstance(value, bool | int | float):
-            content.update(repr(value).encode())
+            said = _contents(value).encode()
+        elif value is None or isinstance(value, bool | int | float | str | bytes | np.generic):
+            said = f"{type(value).__name__} {value!r}".encode()
+        else:
+            said = type(value).__qualname__.encode()
+        content.update(len(said).to_bytes(8, "little") + said)  # so that no two lists of values look alike
     return content.hexdigest()
 
 

@@ -34,6 +34,7 @@ class ChunkStore:
 
     def keep(self, key: str, runs: Runs) -> None:
         """Write the runs of a chunk."""
+        make_folder(self.folder)  # another run may have left nothing in it, and removed it
         write_whole(self._path(key), runs_to_bytes(key, runs))
 
     def _path(self, key: str) -> Path:

@@ -19,6 +19,7 @@ class Runs(NamedTuple):
     regret: FloatArray  # (runs, checkpoints)
     cpu_seconds: float
     measures: Mapping[str, FloatArray]  # what the policy says of itself, (runs,) each
+    complaint: str = ""  # what went wrong in one of them
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,11 @@ class Curve:
     cpu_seconds: float
     measures: Mapping[str, FloatArray] = field(default_factory=dict)  # (runs,) each
 
+    def __post_init__(self) -> None:
+        """Freeze the runs: what is computed from them is computed once."""
+        for array in (self.regret, *self.measures.values()):
+            array.setflags(write=False)
+
     @property
     def names(self) -> dict[str, str]:
         """Return what identifies the curve."""
@@ -39,4 +44,7 @@ class Curve:
     @cached_property
     def means(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the means at the checkpoints and the ends of their intervals, each `(checkpoints,)`."""
-        return mean_intervals(self.regret)
+        means = mean_intervals(self.regret)
+        for array in means:
+            array.setflags(write=False)
+        return means

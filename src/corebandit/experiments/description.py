@@ -2,18 +2,22 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
+
+import numpy as np
 
 from corebandit.catalogue import known_policies, known_problems, policy_from, problem_from
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.own_files import is_own_file
 from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe
-from corebandit.contracts.validate import shortened, unknown
+from corebandit.contracts.validate import check_number, shortened, unknown
 
+MOST_COORDINATES = 2
 NEEDED = ("problem", "policies")
 OPTIONAL = ("horizon", "runs", "seed", "regret", "name", "title", "also_at", "points")
-FOR_READERS = ("label", "files")  # the problem's label, and where recipes of one's own are
+FOR_READERS = ("label",)  # of the problem
+FILE = "from file"  # where a recipe of one's own is: path and class
 
 
 @dataclass(frozen=True)
@@ -27,15 +31,33 @@ class Point:
     at: Mapping[str, float]
     name: str = ""
 
+    def __post_init__(self) -> None:
+        """Validate, and make the values plain numbers."""
+        if not isinstance(self.series, str) or not isinstance(self.name, str):
+            raise BadInput(f"a point must have texts for series and name, not {shortened((self.series, self.name))}")
+        if not 1 <= len(self.at) <= MOST_COORDINATES:
+            raise BadInput(f"a point must be at one or two parameters, not {shortened(dict(self.at))}")
+        plain = {str(name): value.item() if isinstance(value, np.generic) else value for name, value in self.at.items()}
+        for name, value in plain.items():
+            check_number(name, value)
+        object.__setattr__(self, "at", plain)
+
     def describe(self) -> dict[str, Any]:
         """Return all of it, ready for JSON."""
         return {"series": self.series, "at": dict(self.at), **({"name": self.name} if self.name else {})}
 
 
-def own_files(recipes: Sequence[Recipe]) -> dict[str, str]:
-    """Return where the recipes are that were imported from users' files: by name, file and class."""
-    modules = {recipe.name: type(recipe) for recipe in recipes if is_own_file(type(recipe).__module__)}
-    return {name: f"{sys.modules[cls.__module__].__file__}:{cls.__name__}" for name, cls in modules.items()}
+def with_files(recipe: Recipe) -> dict[str, Any]:
+    """Return the description of a recipe; it, and recipes in it, that come from users' files say from which."""
+    table = recipe.describe()
+    for field in fields(recipe):
+        value = getattr(recipe, field.name)
+        if isinstance(value, Recipe) and field.name in table:
+            table[field.name] = with_files(value)
+    cls = type(recipe)
+    if is_own_file(cls.__module__):
+        table[FILE] = f"{sys.modules[cls.__module__].__file__}:{cls.__name__}"
+    return table
 
 
 def described_arguments(description: Any, own: Sequence[Recipe] = ()) -> dict[str, Any]:
@@ -48,7 +70,6 @@ def described_arguments(description: Any, own: Sequence[Recipe] = ()) -> dict[st
     for key in NEEDED:
         if key not in description:
             raise BadInput(f"the experiment has no {key}: it needs {' and '.join(NEEDED)}")
-    files = _table("files", description.get("files", {}))
     policies = _table("policies", description["policies"])
     points = _table("points", description.get("points", {}))
     plain = {key: description[key] for key in OPTIONAL if key in description and key != "points"}
@@ -59,8 +80,8 @@ def described_arguments(description: Any, own: Sequence[Recipe] = ()) -> dict[st
         raise BadInput(f"also_at must be a list of rounds, not {shortened(plain['also_at'])}")
     return {
         **plain,
-        "problem": _recipe("problem", description["problem"], files, own),
-        "policies": {label: _recipe("policy", policy, files, own) for label, policy in policies.items()},
+        "problem": _recipe("problem", description["problem"], own),
+        "policies": {label: _recipe("policy", policy, own) for label, policy in policies.items()},
         "points": {label: _point(label, point) for label, point in points.items()},
     }
 
@@ -71,29 +92,43 @@ def _table(what: str, value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def _recipe(what: str, description: Any, files: Mapping[str, str], own: Sequence[Recipe]) -> Any:
+def _recipe(what: str, description: Any, own: Sequence[Recipe]) -> Any:
     """Return the policy or the problem that was described."""
     table = _table(f"a {what}", description)
     kind = AnyPolicy if what == "policy" else Problem
     for recipe in own:
-        if isinstance(recipe, kind) and recipe.is_described_by(table):
+        if isinstance(recipe, kind) and recipe.is_described_by(without_files(table)):
             return recipe
+    for key, value in table.items():
+        if isinstance(value, Mapping) and FILE in value:
+            table[key] = _recipe(what, value, own)
     known: Mapping[str, type[Recipe]] = known_policies() if what == "policy" else known_problems()
     name = str(table.get("name"))
-    if name in files:
-        table["name"] = files[name]
-    elif name not in known or not known[name].can_be_rebuilt:
+    if FILE in table:
+        table["name"] = str(table.pop(FILE))
+    elif name not in known or not known[name].can_be_rebuilt or _is_digest(known[name], table):
         raise BadInput(
             f"the {what} {shortened(name)} cannot be made from its description, as it is not one of this package, or "
-            f"made around an object: give it as it was, Experiment.from_dict(…, own=[{name}(…)])"
+            f"made around an object or data: give it as it was, Experiment.from_dict(…, own=[{name}(…)])"
         )
     return policy_from(table) if what == "policy" else problem_from(table)
 
 
+def _is_digest(recipe: type[Recipe], table: Mapping[str, Any]) -> bool:
+    """Tell whether a description has none of the parameters that a recipe needs: of large data it is a digest."""
+    return any(field.default is MISSING and field.name not in table for field in fields(recipe))
+
+
+def without_files(table: Any) -> Any:
+    """Return a description that does not say where recipes come from."""
+    if not isinstance(table, Mapping):
+        return table
+    return {key: without_files(value) for key, value in table.items() if key != FILE}
+
+
 def _point(label: str, point: Any) -> Point:
     try:
-        at = {str(name): float(value) for name, value in point["at"].items()}
-        return Point(**{**point, "at": at})
+        return Point(**point)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         wanted = 'such as {"series": "CORe", "at": {"alpha": 0.4}}'
         raise BadInput(f"the point of {shortened(label)} must be a table {wanted}, not {shortened(point)}") from error

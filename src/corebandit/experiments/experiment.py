@@ -10,7 +10,7 @@ from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe, digest
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_choice, check_count, range_in_words, shortened
-from corebandit.experiments.description import Point, described_arguments, own_files
+from corebandit.experiments.description import Point, described_arguments, with_files
 from corebandit.experiments.memory_need import check_memory
 from corebandit.games.kinds import game_of
 from corebandit.parts.warm_up import warn_if_endless
@@ -99,10 +99,15 @@ class Experiment:
         for current_round in also_at:
             if check_count("also_at", current_round) > horizon:
                 raise BadInput(f"also_at must name rounds up to the horizon, {horizon}, not {current_round}")
+        for text, what in ((name, "name"), (title, "title")):
+            if not isinstance(text, str):
+                raise BadInput(f"{what} must be a text, not {shortened(text)}")
+        for label in points or {}:
+            if label not in labelled:
+                raise BadInput(f"points must be of policies that are compared, not of {shortened(label)}")
         values = (problem, labelled, int(horizon), int(runs), int(seed), regret, name, title or problem.label)
-        for attribute, value in zip(
-            self.__dataclass_fields__, (*values, tuple(also_at), dict(points or {})), strict=True
-        ):
+        rounds = tuple(int(current_round) for current_round in also_at)
+        for attribute, value in zip(self.__dataclass_fields__, (*values, rounds, dict(points or {})), strict=True):
             object.__setattr__(self, attribute, value)
 
     def describe(self) -> dict[str, Any]:
@@ -123,8 +128,8 @@ class Experiment:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole experiment, ready for JSON, for `from_dict`; of recipes of your own it names the files."""
-        files = own_files([self.problem, *self.policies.values()])
-        return {**self.describe(), **({"files": files} if files else {})}
+        policies = {label: with_files(policy) for label, policy in self.policies.items()}
+        return {**self.describe(), "problem": with_files(self.problem), "policies": policies}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], own: Sequence[Recipe] = ()) -> "Experiment":
@@ -184,7 +189,9 @@ def _labelled(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy]) -> dict[s
         policies = by_label
     if not policies:
         raise BadInput("policies must name at least one policy, for instance [CORe()]")
-    for policy in policies.values():
+    for label, policy in policies.items():
         if not isinstance(policy, AnyPolicy):
             raise BadInput(f"policies must be recipes such as CORe(), not {shortened(policy)}")
+        if not isinstance(label, str):
+            raise BadInput(f"policies must have labels that are texts, not {shortened(label)}")
     return dict(policies)

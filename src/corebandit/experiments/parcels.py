@@ -43,7 +43,8 @@ def runs_to_bytes(key: str, runs: Runs) -> bytes:
     """Return the runs of a chunk, with its key."""
     content = io.BytesIO()
     arrays: dict[str, Any] = {f"{MEASURE}{name}": values for name, values in runs.measures.items()}
-    np.savez(content, regret=runs.regret, cpu_seconds=np.array(runs.cpu_seconds), key=np.array(key), **arrays)
+    facts = {"cpu_seconds": np.array(runs.cpu_seconds), "key": np.array(key), "complaint": np.array(runs.complaint)}
+    np.savez(content, regret=runs.regret, **{**facts, **arrays})
     return sealed(content.getvalue())
 
 
@@ -51,18 +52,29 @@ def runs_from_bytes(key: str, shape: tuple[int, int], content: bytes) -> Runs:
     """Return the runs of a chunk of this key and shape, or raise DamagedFile if these are not."""
     try:
         with np.load(io.BytesIO(unsealed(content)), allow_pickle=False) as saved:
-            regret, seconds, own_key = saved["regret"], float(saved["cpu_seconds"]), str(saved["key"])
+            own_key, complaint = str(saved["key"]), str(saved["complaint"])
             measures = {name.removeprefix(MEASURE): saved[name] for name in saved if name.startswith(MEASURE)}
+            runs = Runs(saved["regret"], float(saved["cpu_seconds"]), measures, complaint)
     except UNREADABLE as error:
         raise DamagedFile(f"these are no runs of a chunk, or damaged ones: {error}") from error
     if own_key != key:
         raise DamagedFile("these are runs of another chunk")
-    if not _is_sound(regret, shape) or not np.isfinite(regret).all():
-        raise DamagedFile("these are not the regrets of a chunk")
-    if not all(_is_sound(values, shape[:1]) for values in measures.values()):
-        raise DamagedFile("these are not the measures of a chunk")
-    return Runs(regret, seconds, measures)
+    check_runs(runs, shape)
+    return runs
+
+
+def check_runs(runs: Runs, shape: tuple[int, int]) -> None:
+    """Raise DamagedFile unless these can be the runs of a chunk of this shape."""
+    if not _is_sound(runs.regret, shape) or not np.isfinite(runs.regret).all():
+        raise DamagedFile(f"regrets of a chunk must be finite numbers of the shape {shape}, not {_shape(runs.regret)}")
+    for name, values in runs.measures.items():
+        if not _is_sound(values, shape[:1]):
+            raise DamagedFile(f"the measure {name} of a chunk must be of the shape {shape[:1]}, not {_shape(values)}")
 
 
 def _is_sound(values: Any, shape: tuple[int, ...]) -> bool:
-    return bool(values.shape == shape and values.dtype == np.float64)
+    return isinstance(values, np.ndarray) and values.shape == shape and values.dtype == np.float64
+
+
+def _shape(values: Any) -> str:
+    return f"{values.dtype} {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__

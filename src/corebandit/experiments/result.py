@@ -43,6 +43,11 @@ class Result:
     def __init__(self, experiments: Sequence[dict[str, Any]], curves: Sequence[Curve]) -> None:
         self.experiments = list(experiments)
         self._curves = tuple(curves)
+        seen: set[str] = set()
+        for name in ("/".join(curve.names.values()) for curve in self._curves):
+            if name in seen:
+                raise BadInput(f"a result can hold {name} (figure/problem/policy) only once: give one another name")
+            seen.add(name)
 
     def curves(self) -> tuple[Curve, ...]:
         """Return the runs of each policy on each problem, in the order of the experiments."""

@@ -33,7 +33,7 @@ def write_result(
     ]
     description = {
         "experiments": experiments,
-        "cpu_seconds": [{**curve.names, "cpu_seconds": curve.cpu_seconds} for curve in curves],
+        "cpu_seconds": [{**curve.names, "title": curve.title, "cpu_seconds": curve.cpu_seconds} for curve in curves],
         **({"measures": measured} if measured else {}),
         RESULTS: digest_of(table.getvalue()),
     }
@@ -43,7 +43,7 @@ def write_result(
 def read_result(folder: Path) -> tuple[list[dict[str, Any]], list[Curve]]:
     """Return the descriptions of experiments and the curves that a folder holds."""
     for name in (RESULTS, EXPERIMENTS):
-        if not (folder / name).exists():
+        if not (folder / name).is_file():
             raise BadInput(f"{folder} holds no result: there is no {name}")
     try:
         table, text = (folder / RESULTS).read_bytes(), (folder / EXPERIMENTS).read_text(encoding="utf-8")
@@ -65,11 +65,17 @@ def read_result(folder: Path) -> tuple[list[dict[str, Any]], list[Curve]]:
 def _curves(frame: pl.DataFrame, description: Mapping[str, Any]) -> Iterator[Curve]:
     """Yield the curves that were saved as a frame and a description."""
     titles = {(one["name"], one["label"]): one["title"] for one in description["experiments"]}
-    seconds = {tuple(row[name] for name in NAMES): float(row["cpu_seconds"]) for row in description["cpu_seconds"]}
+    known = {tuple(row[name] for name in NAMES): row for row in description["cpu_seconds"]}
     measured = {tuple(row[name] for name in NAMES): row["values"] for row in description.get("measures", ())}
     for key, rows in frame.group_by(*NAMES, maintain_order=True):
         figure, problem, policy = (str(part) for part in key)
         rounds = rows["round"].unique(maintain_order=True).to_numpy()
         regret = rows["regret"].to_numpy().reshape(-1, rounds.size)
+        places = np.repeat(np.arange(len(regret)), rounds.size), np.tile(rounds, len(regret))
+        if not all(map(np.array_equal, places, (rows["run"].to_numpy(), rows["round"].to_numpy()))):
+            raise DamagedFile(f"the rows of {policy} are not run after run, round after round")
         measures = {name: np.array(values, np.float64) for name, values in measured.get(key, {}).items()}
-        yield Curve(figure, problem, policy, titles[figure, problem], rounds, regret, seconds[key], measures)
+        if any(values.shape != (len(regret),) for values in measures.values()):
+            raise DamagedFile(f"the measures of {policy} are not one of each run")
+        title = str(known[key].get("title", titles[figure, problem]))
+        yield Curve(figure, problem, policy, title, rounds, regret, float(known[key]["cpu_seconds"]), measures)

@@ -4,6 +4,7 @@ With a folder, finished chunks are written at once and found again.
 """
 
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from corebandit.experiments.cutting import chunks_of
 from corebandit.experiments.engines.engine import Engine
 from corebandit.experiments.engines.threads import Threads
 from corebandit.experiments.experiment import Experiment
+from corebandit.experiments.parcels import check_runs
 from corebandit.experiments.progress import progress_bar
 from corebandit.experiments.result import Result
 
@@ -59,6 +61,8 @@ def run(
     if engine is not None and jobs is not None:
         raise BadInput("jobs is the number of threads: say it to the engine, if it has any, not beside it")
     engine = Threads(jobs) if engine is None else engine
+    if isinstance(engine, type) or not hasattr(engine, "play") or not hasattr(engine, "environment"):
+        raise BadInput(f"engine must be an object with environment and play(chunks, finish), not {shortened(engine)}")
     store = ChunkStore(Path(folder)) if folder is not None else None
     if store and fresh:
         store.clear()
@@ -92,33 +96,48 @@ def _check_distinct(experiments: Sequence[Experiment]) -> None:
 def _finished(chunks: Sequence[Chunk], engine: Engine, store: ChunkStore | None, progress: bool) -> list[Runs]:
     """Return the runs of every chunk: those in the store, and what the engine plays, which is stored at once."""
     keys = [str(place) for place in range(len(chunks))] if store is None else chunk_keys(chunks, engine.environment)
-    missing = dict(zip(keys, chunks, strict=True))  # two experiments may share a chunk
+    distinct = dict(zip(keys, chunks, strict=True))  # two experiments may share a chunk
     finished: dict[str, Runs] = {}
-    with progress_bar(len(missing), shown=progress) as advance:
-        for key, chunk in missing.items():
+    with progress_bar(len(distinct), shown=progress) as advance:
+        for key, chunk in distinct.items():
             if store and (found := store.find(key, chunk.shape)):
                 finished[key] = found
                 advance()
-        wanted = [key for key in missing if key not in finished]
-        for place, runs in engine.play([missing[key] for key in wanted]):
-            finished[wanted[place]] = runs
+        wanted = [key for key in distinct if key not in finished]
+
+        def finish(place: int, runs: Runs) -> None:
+            if place not in range(len(wanted)) or wanted[place] in finished:
+                raise BadInput(f"an engine finished chunk {place} of {len(wanted)}, which is none of those that wait")
+            key = wanted[place]
+            try:
+                check_runs(runs, distinct[key].shape)
+            except BadInput as error:
+                raise BadInput(f"{distinct[key].label}: {error}") from error
             if store:
-                store.keep(wanted[place], runs)
+                store.keep(key, runs)
+            finished[key] = runs
             advance()
+
+        engine.play([distinct[key] for key in wanted], finish)
+    if missing := [key for key in wanted if key not in finished]:
+        raise BadInput(f"{type(engine).__name__} left {len(missing)} of {len(wanted)} chunks unplayed")
+    for label, complaint in {chunk.label: finished[key].complaint for key, chunk in distinct.items()}.items():
+        if complaint:
+            warnings.warn(f"{label}: {complaint}", stacklevel=3)
     return [finished[key] for key in keys]
 
 
 def _curve(experiment: Experiment, label: str, parts: Sequence[Runs]) -> Curve:
     """Put the chunks of one policy together."""
-    regret = np.concatenate([part.regret for part in parts])
-    regret.setflags(write=False)  # what is computed from it is computed once
+    if len({tuple(part.measures) for part in parts}) > 1:
+        raise BadInput(f"the measures of {label} must have the same names in every run")
     return Curve(
         experiment.name,
         experiment.problem.label,
         label,
         experiment.title,
         experiment.rounds,
-        regret,
+        np.concatenate([part.regret for part in parts]),
         sum(part.cpu_seconds for part in parts),
         {name: np.concatenate([part.measures[name] for part in parts]) for name in parts[0].measures},
     )

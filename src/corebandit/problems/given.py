@@ -34,9 +34,11 @@ class Given(Problem):
                 f"not {shortened(self.instance)}{wanted}"
             )
 
+        object.__setattr__(self, "instance", _copied(self.instance))  # whoever changes theirs changes no results
+
     def draw(self, rng: Any) -> Any:
-        """Return the instance itself."""
-        return self.instance
+        """Return a copy of the instance: one that changes as it is played begins anew in every run."""
+        return _copied(self.instance)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -52,6 +54,14 @@ class Given(Problem):
     def describe(self) -> dict[str, Any]:
         """Return the class's name and its fields."""
         return {"name": self.name, "class": type(self.instance).__qualname__, **_fields(self.instance)}
+
+
+def _copied(value: Any) -> Any:
+    """Return named tuples with arrays of their own."""
+    if isinstance(value, tuple):
+        parts = map(_copied, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _fields(instance: Any) -> dict[str, Any]:

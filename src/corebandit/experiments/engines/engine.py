@@ -1,6 +1,6 @@
 """What an engine is: chunks go in, runs come out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from corebandit.experiments.chunks import Chunk, Runs
@@ -21,9 +21,10 @@ class Engine(Protocol):
         """
         ...
 
-    def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[int, Runs]]:
-        """Yield the place of a chunk among `chunks` and its runs, as soon as they are finished.
+    def play(self, chunks: Sequence[Chunk], finish: Callable[[int, Runs], None]) -> None:
+        """Play all chunks and call `finish` with the place of each and its runs, as soon as these are there.
 
-        When the iterator is closed, after an error or Ctrl-C, no further chunk is begun.
+        `finish` keeps them, and may be called from any thread, so that nothing finished is lost. After an error or
+        Ctrl-C no further chunk is begun.
         """
         ...

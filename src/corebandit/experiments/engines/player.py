@@ -2,14 +2,18 @@
 
 import threading
 import time
-import warnings
+from collections.abc import Mapping, Sequence
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from corebandit.compiled.bridge import EntryPoint
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import digest
+from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import shortened
 from corebandit.experiments.chunks import Chunk, Runs
 from corebandit.games.game import NO_ROUNDS
 from corebandit.games.kinds import game_of
@@ -42,7 +46,7 @@ def play_chunk(chunk: Chunk, stop: threading.Event = NEVER) -> Runs:
     problem_id = digest(chunk.problem.describe())
     regret = np.zeros(chunk.shape)
     cpu_seconds, complaint = 0.0, ""
-    measured: list[dict[str, float]] = []
+    measured: list[Any] = []
     for index, run in enumerate(range(chunk.first, chunk.last)):
         if stop.is_set():
             raise Stopped
@@ -59,10 +63,21 @@ def play_chunk(chunk: Chunk, stop: threading.Event = NEVER) -> Runs:
         play(rounds, is_realised, regret[index])
         cpu_seconds += time.thread_time() - started
         measured.append(policy.measures(state))
-        if not complaint and (complaint := policy.complaint(state)):  # one of a chunk is enough
-            warnings.warn(f"{chunk.label}: {complaint}", stacklevel=2)
-    measures = {name: np.array([each[name] for each in measured], dtype=np.float64) for name in measured[0]}
-    return Runs(regret, cpu_seconds, measures)
+        complaint = complaint or policy.complaint(state)  # one of a chunk is enough
+    return Runs(regret, cpu_seconds, _gathered(chunk.label, measured), complaint)
+
+
+def _gathered(label: str, measured: Sequence[Any]) -> dict[str, FloatArray]:
+    """Return the measures of all runs by name."""
+    first = measured[0]
+    if not all(isinstance(each, Mapping) and each.keys() == first.keys() for each in measured):
+        raise BadInput(
+            f"the measures of {label} must be a table with the same names in every run, not {shortened(first)}"
+        )
+    for name, value in first.items():
+        if not isinstance(name, str) or not name.isprintable() or not isinstance(value, Real | np.bool_):
+            raise BadInput(f"a measure of {label} must be a number by name, not {shortened(name)}: {shortened(value)}")
+    return {name: np.array([each[name] for each in measured], dtype=np.float64) for name in first}
 
 
 def _compile(entry: EntryPoint, arguments: tuple[Any, ...], stop: threading.Event) -> None:

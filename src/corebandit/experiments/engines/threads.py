@@ -1,14 +1,14 @@
 """Play chunks in threads of this process; compiled code lets them run at the same time.
 
 The threads are daemons and nobody waits for them: compiled code cannot be interrupted, and a run that is stopped shall
-be gone within a second. What they still play is dropped.
+be gone within a second. What they still play is dropped; what they had finished is kept.
 """
 
 import os
 import queue
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from corebandit.compiled import machine_code
 from corebandit.contracts.validate import check_count
@@ -19,7 +19,8 @@ from corebandit.experiments.engines.player import Stopped, play_chunk
 PATIENCE = 0.5  # seconds that threads have to end what they play
 BLINK = 0.1  # seconds; so often the main thread looks up, since some libraries keep signals from waking it
 
-Finished = tuple[int, Runs | BaseException]
+Waiting = queue.SimpleQueue[tuple[int, Chunk]]
+Errors = queue.SimpleQueue[BaseException]
 
 
 class Threads:
@@ -33,53 +34,42 @@ class Threads:
         """Return the libraries and the processor."""
         return machine_code.environment()
 
-    def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[int, Runs]]:
-        """Yield the place of a chunk among `chunks` and its runs, as soon as they are finished."""
-        stop = threading.Event()
-        waiting: queue.SimpleQueue[tuple[int, Chunk]] = queue.SimpleQueue()
-        finished: queue.SimpleQueue[Finished] = queue.SimpleQueue()
+    def play(self, chunks: Sequence[Chunk], finish: Callable[[int, Runs], None]) -> None:
+        """Play all chunks; each thread hands over what it has finished."""
+        stop, waiting, errors = threading.Event(), Waiting(), Errors()
         for numbered in enumerate(chunks):
             waiting.put(numbered)
         threads = [
-            threading.Thread(target=_work, args=(waiting, finished, stop), daemon=True)
+            threading.Thread(target=_work, args=(waiting, finish, errors, stop), daemon=True)
             for _ in range(min(self.jobs, len(chunks)))
         ]
         with compiling_ahead(chunks, processes=self.jobs - 1):
             for thread in threads:
                 thread.start()
             try:
-                for _ in chunks:
-                    index, runs = _next(finished)
-                    if isinstance(runs, BaseException):
-                        raise runs
-                    yield index, runs
+                while any(thread.is_alive() for thread in threads) and errors.empty():
+                    for thread in threads:
+                        thread.join(BLINK / len(threads))
             finally:
                 stop.set()
                 deadline = time.monotonic() + PATIENCE
                 for thread in threads:
                     thread.join(max(0.0, deadline - time.monotonic()))
+        if not errors.empty():
+            raise errors.get()
 
 
-def _work(
-    waiting: "queue.SimpleQueue[tuple[int, Chunk]]", finished: "queue.SimpleQueue[Finished]", stop: threading.Event
-) -> None:
-    """Play what is waiting until nothing is left, or until told to stop."""
+def _work(waiting: Waiting, finish: Callable[[int, Runs], None], errors: Errors, stop: threading.Event) -> None:
+    """Play what is waiting until nothing is left, something fails, or until told to stop."""
     while not stop.is_set():
         try:
             index, chunk = waiting.get_nowait()
         except queue.Empty:
             return
         try:
-            finished.put((index, play_chunk(chunk, stop)))
+            finish(index, play_chunk(chunk, stop))
         except Stopped:
             return
         except BaseException as error:  # whoever waits raises it
-            finished.put((index, error))
-
-
-def _next(finished: "queue.SimpleQueue[Finished]") -> Finished:
-    while True:
-        try:
-            return finished.get(timeout=BLINK)
-        except queue.Empty:
-            continue
+            errors.put(error)
+            return
