@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import corebandit as cb
+from corebandit.experiments.result import Result
 from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
 from corebandit.reproduction.studies import STUDIES, warmup_study as warmup
 from made_up import made_up
@@ -128,7 +129,11 @@ def test_claims_follow_the_numbers():
 def test_runs_that_go_bad_break_the_claim_that_few_do():
     experiments = FIGURE.experiments(SIZE, None)
     result = made_up(experiments, lambda experiment, label: 100.0, runs=100, spread=5.0)
-    for curve in result.curves():
-        if curve.policy == warmup.RECOMMENDED:
-            curve.regret[::5] = 1000.0
+    bad = np.full(100, 100.0)
+    bad[::5] = 1000.0
+    curves = [
+        dataclasses.replace(curve, regret=bad[:, None]) if curve.policy == warmup.RECOMMENDED else curve
+        for curve in result.curves()
+    ]
+    result = Result(result.experiments, curves)
     assert {claim.id: claim.verdict for claim in FIGURE.claims(result)}["W4"] == FAILS
