@@ -39,8 +39,7 @@ POLICIES = [
 
 
 QUICK = [cb.UCB1(), cb.CORe(), cb.SSMC(), cb.LinTS(), cb.LinCORe()]
-# From the far end: beside it tests of agents compile the same policies from the near one.
-EVERY = often(QUICK, [*POLICIES, *VARIANTS][::-1], pytest.mark.heavy)
+EVERY = often(QUICK, [*POLICIES, *VARIANTS], pytest.mark.heavy)
 
 
 @pytest.mark.parametrize("policy", EVERY, ids=lambda p: p.label)
