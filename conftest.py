@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from xdist.scheduler.loadfile import LoadFileScheduling
 
-COMPILE_EVERY_POLICY = ("tests/agents/", "tests/checks/", "tests/test_golden.py")
+COMPILE_EVERY_POLICY = (
+    *("tests/agents/", "tests/checks/", "tests/cli/", "tests/ranking/"),
+    *("tests/test_docs.py", "tests/test_golden.py"),
+)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
