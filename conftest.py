@@ -1,9 +1,16 @@
-"""How many processes the tests take, and which of them are quick."""
+"""How many processes the tests take, which tests share one, and which of them are quick."""
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler.loadfile import LoadFileScheduling
+
+COMPILE_EVERY_POLICY = (
+    *("tests/agents/", "tests/checks/", "tests/cli/", "tests/ranking/"),
+    *("tests/test_docs.py", "tests/test_golden.py"),
+)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -12,6 +19,18 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     if is_named and not any(Path(argument).is_dir() for argument in config.args):
         return 0
     return min(4, os.cpu_count() or 1)
+
+
+class Scheduling(LoadFileScheduling):
+    """Each file in one process, and all those in the same that compile every policy: parts of policies are shared."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "every policy" if nodeid.startswith(COMPILE_EVERY_POLICY) else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
+    """Return who deals out the tests, unless --dist asks for somebody else."""
+    return Scheduling(config, log) if config.option.dist == "loadfile" else None
 
 
 @pytest.hookimpl(tryfirst=True)

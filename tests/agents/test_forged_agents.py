@@ -12,7 +12,7 @@ from corebandit.contracts.errors import DamagedFile
 from forging import attack, content_of, is_harmless, new_agent, trained
 
 # States that keep places in arrays; test_attacks.py takes all. To compile them for checked indices is what takes long.
-SOME = ("CORe", "SSMC", "LinCORe", "BatchRank")
+SOME = ("CORe", "SSMC", "LinTS", "BatchRank")
 
 
 @pytest.mark.heavy

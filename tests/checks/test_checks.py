@@ -39,9 +39,10 @@ POLICIES = [
 
 
 QUICK = [cb.UCB1(), cb.CORe(), cb.SSMC(), cb.LinTS(), cb.LinCORe()]
+EVERY = often(QUICK, [*POLICIES, *VARIANTS], pytest.mark.heavy)
 
 
-@pytest.mark.parametrize("policy", often(QUICK, [*POLICIES, *VARIANTS], pytest.mark.heavy), ids=lambda p: p.label)
+@pytest.mark.parametrize("policy", EVERY, ids=lambda p: p.label)
 def test_every_policy_keeps_the_contract(policy):
     cb.check_policy(policy)
 

@@ -189,48 +189,47 @@ def test_our_names_that_a_users_file_uses_count(copied_package):
         path.write_text(text)
 
 
-def read_later(folder: Path, before: str, use: str, names: tuple[str, str]) -> None:
-    """Check that what a function reads when it runs is seen, in two processes between which a module changes."""
+READ = [  # a module that changes, and a class that reads it when it runs
+    ("K = VALUE\n", "import given\nclass Mine:\n    def f(self):\n        return given.K\n"),
+    ("K = VALUE\n", "class Mine:\n    def f(self):\n        from given import K\n        return K\n"),
+    (
+        "import numba\n@numba.njit\ndef g(x=VALUE):\n    return x\n",
+        "from given import g\nclass Mine:\n    def f(self):\n        return g()\n",
+    ),
+    (
+        "def make(c):\n    def inner():\n        return c\n    return inner\ng = make(VALUE)\n",
+        "from given import g\nclass Mine:\n    def f(self):\n        return g()\n",
+    ),
+    (
+        "class Base:\n    def f(self):\n        return VALUE\n",
+        "import importlib\nBase = importlib.import_module('given').Base\nclass Mine(Base):\n    pass\n",
+    ),
+    (
+        "def g():\n    return VALUE\n",
+        "from given import g\nclass Mine:\n    f = property(lambda self: [g() for _ in range(3)])\n",
+    ),
+    # called like a module of Python's own
+    ("def g():\n    return VALUE\n", "from graphlib import g\nclass Mine:\n    def f(self):\n        return g()\n"),
+]
+FINGERPRINTS_OF_ALL = """
+from importlib import import_module
+from corebandit.compiled.sources import fingerprint
+print(*(fingerprint([import_module(f"mine_{{index}}").Mine]) for index in range({n})))
+"""
+
+
+@pytest.mark.heavy
+def test_whatever_a_users_code_reads_is_seen(tmp_path):
     said = []
     for value in ("1.0", "2.0", "2.0"):
-        (folder / f"{names[1]}.py").write_text(before.replace("VALUE", value))
-        (folder / f"{names[0]}.py").write_text(use)
-        said.append(run_python(OWN_FINGERPRINT.replace("mine", names[0]).format(change=""), folder))
-    assert said[0] != said[1] == said[2]
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize(
-    ("before", "use"),
-    [
-        ("K = VALUE\n", "import given\nclass Mine:\n    def f(self):\n        return given.K\n"),
-        ("K = VALUE\n", "class Mine:\n    def f(self):\n        from given import K\n        return K\n"),
-        (
-            "import numba\n@numba.njit\ndef g(x=VALUE):\n    return x\n",
-            "from given import g\nclass Mine:\n    def f(self):\n        return g()\n",
-        ),
-        (
-            "def make(c):\n    def inner():\n        return c\n    return inner\ng = make(VALUE)\n",
-            "from given import g\nclass Mine:\n    def f(self):\n        return g()\n",
-        ),
-        (
-            "class Base:\n    def f(self):\n        return VALUE\n",
-            "import importlib\nBase = importlib.import_module('given').Base\nclass Mine(Base):\n    pass\n",
-        ),
-        (
-            "def g():\n    return VALUE\n",
-            "from given import g\nclass Mine:\n    f = property(lambda self: [g() for _ in range(3)])\n",
-        ),
-    ],
-)
-def test_whatever_a_users_code_reads_is_seen(tmp_path, before, use):
-    read_later(tmp_path, before, use, ("mine", "given"))
-
-
-@pytest.mark.heavy
-def test_a_users_module_called_like_one_of_python_s_is_the_users(tmp_path):
-    use = "from graphlib import g\nclass Mine:\n    def f(self):\n        return g()\n"
-    read_later(tmp_path, "def g():\n    return VALUE\n", use, ("mine", "graphlib"))
+        for index, (module, use) in enumerate(READ):
+            name = "graphlib" if "graphlib" in use else f"given_{index}"
+            (tmp_path / f"{name}.py").write_text(module.replace("VALUE", value))
+            (tmp_path / f"mine_{index}.py").write_text(use.replace("given", name))
+        said.append(run_python(FINGERPRINTS_OF_ALL.format(n=len(READ)), tmp_path).split())
+    before, after, again = said
+    assert [READ[index] for index in range(len(READ)) if before[index] == after[index]] == []
+    assert again == after
 
 
 def test_classes_made_within_a_function_are_told_apart_by_what_they_hold():

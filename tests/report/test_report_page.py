@@ -74,12 +74,14 @@ def test_the_page_says_what_was_run(page):
     assert "Lowest mean regret: CORe (warm-up 2) on Bernoulli bandit (83.0 ± 3.3), Beta bandit (83.0 ± 3.3)." in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_tables_are_wide_enough_for_long_words(make, verdicts, settings):
     for policy, is_long in (("CORe (warm-up 2)", False), ("EstimatorCORe", True)):
         page = render_page("One", *make({policy: 90.0, "TS": 95.0}, baseline=policy), verdicts, settings)
         assert page.count('class="tables roomy"') == (2 if is_long else 0)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_caption_says_what_a_figure_is_about(frames, verdicts, settings):
     captions = {"figure1": "Bandits with <arms>.", "figure9": "Another figure."}
     page = Page(render_page("The paper", *frames, verdicts, settings, captions=captions))
@@ -121,6 +123,7 @@ def test_claims_come_with_both_verdicts_evidence_and_details(page):
     assert "claims that hold, warm-up 4 2 of 3" in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_without_verdicts_there_is_no_section_of_claims(frames, settings):
     page = Page(render_page("Comparison", *frames, [], settings))
     assert "claims" not in page.ids
@@ -137,6 +140,7 @@ def test_settings_tell_how_to_make_it_again(page):
     assert "alpha = 0.6, warm_up = 4.0" in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_experiments_that_differ_only_in_their_problem_are_told_as_one(frames, settings):
     (one,) = settings["experiments"]
     queries = [{**one, "label": f"query {name}", "problem": {"name": "stored", "query": name}} for name in "abc"]
@@ -147,6 +151,7 @@ def test_experiments_that_differ_only_in_their_problem_are_told_as_one(frames, s
         assert f"<td>query {name}</td><td>stored</td><td>query = {name}</td>" in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_settings_may_be_empty(frames):
     page = Page(render_page("Comparison", *frames, [], {}))
     assert "settings" not in page.ids
@@ -204,6 +209,7 @@ def test_one_run_of_one_policy_makes_a_page(make):
     assert "mine 20.00 –" in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_twenty_policies_and_negative_regrets_make_a_page(make):
     made = make({f"policy {index}": 10.0 * index - 40 for index in range(20)}, {"a": "A"})
     text = Page(render_page("Many", *made, [], {})).text
@@ -228,6 +234,7 @@ def test_settings_of_sweeps_are_not_counted_as_policies(page_with_sweeps):
     assert "policies 8 parameter settings 73 problems 5" in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_page_of_sweeps_alone_counts_settings_of_policies(swept):
     frames, sweeps = swept
     only = frames.summary.filter(pl.col("figure") != "figure1")
@@ -260,6 +267,7 @@ def test_a_heat_map_has_its_numbers_in_a_folded_table(page_with_sweeps):
     assert "z \\ alpha 0.2 0.4 0.6 0.8 1 1.2 1.4 0.8 6400 3200 1600 3200 6400 12.8k 25.6k 0.7" in part.text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_policies_beside_a_sweep_keep_their_table(swept):
     frames, sweeps = swept
     beside = frames.summary.filter(figure="figure1", problem="beta").with_columns(figure=pl.lit("figure2-search"))

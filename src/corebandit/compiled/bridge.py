@@ -36,13 +36,25 @@ Dispatcher: Any = types.Dispatcher
 ANY_ARGUMENTS: Any = types.VarArg(types.Any)
 
 
+# A function compiled from inside another inherits its options where it sets none, so machine code would depend on who
+# called first: set them all.
+_OPTIONS = {
+    "forceinline": False,
+    "fastmath": False,
+    "_nrt": True,
+    "no_cpython_wrapper": False,
+    "no_cfunc_wrapper": False,
+}
+
+# Python never calls a method's machine code, so there is no need to compile a way in.
+_FROM_COMPILED_CODE_ONLY = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
     if config.DISABLE_JIT:
         # In compiled code integers wrap around and inf * 0 is NaN without a word; NumPy would warn of both.
         return np.errstate(over="ignore", invalid="ignore")(function)
-    # A function compiled from inside another inherits its options where it sets none, so machine code would depend on
-    # who called first: set them all.
-    return numba.njit(nogil=True, **{"forceinline": False, "fastmath": False, "_nrt": True, **options})(function)
+    return numba.njit(nogil=True, **{**_OPTIONS, **options})(function)
 
 
 # The lowest layer allocates nothing, so its reference counts (two atomic operations for every array passed on) are
@@ -103,7 +115,8 @@ def _method(cls: type, name: str) -> type:
     """Return how numba finds the type of a call of this method, and tell it how to compile the call."""
     if getattr(cls, name).__code__.co_kwonlyargcount:
         raise TypingError(f"{cls.__name__}.{name} has parameters after *, which numba mixes up: leave out the *")
-    method = _compile(getattr(cls, name), forceinline=True, _nrt=cls not in _allocate_nothing)
+    nrt = cls not in _allocate_nothing
+    method = _compile(getattr(cls, name), forceinline=True, _nrt=nrt, **_FROM_COMPILED_CODE_ONLY)
 
     class Method(CallTemplate):
         key = (cls, name)
