@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from xdist.scheduler.loadfile import LoadFileScheduling
 
-COMPILE_EVERY_POLICY = (
-    *("tests/agents/", "tests/checks/", "tests/cli/", "tests/ranking/"),
-    *("tests/test_docs.py", "tests/test_golden.py"),
+COMPILE_POLICIES = (
+    *("tests/agents/", "tests/bounds/", "tests/checks/", "tests/cli/", "tests/experiments/", "tests/games/"),
+    *("tests/problems/", "tests/ranking/", "tests/test_docs.py", "tests/test_golden.py"),
 )
 
 
@@ -22,10 +22,10 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 class Scheduling(LoadFileScheduling):
-    """Each file in one process, and all those in the same that compile every policy: parts of policies are shared."""
+    """Each file in one process, and all those in the same that compile policies, whose parts are then compiled once."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "every policy" if nodeid.startswith(COMPILE_EVERY_POLICY) else super()._split_scope(nodeid)
+        return "policies" if nodeid.startswith(COMPILE_POLICIES) else super()._split_scope(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:

@@ -92,20 +92,24 @@ def cells(printed: str, label: str) -> list[str]:
     return [line.split() for line in printed.splitlines() if line.startswith(f"  {label} ")][-1]
 
 
+@pytest.mark.endurance
 def test_script_prints_every_section(printed: str):
     for title in ("1. Simulation", "2. One decision", "3. One round of CORe", "4. First call"):
         assert title in printed
 
 
+@pytest.mark.endurance
 def test_script_measures_every_policy(printed: str):
     for name in arm_policies():
         assert cells(printed, name)
 
 
+@pytest.mark.endurance
 def test_without_peers_the_script_says_how_to_get_them(printed: str):
     assert "uv run --group peers" in printed
 
 
+@pytest.mark.endurance
 def test_nothing_is_compiled_when_all_is_on_disk(printed: str):
     _, _, compiled_at_first, _, compiled_again = cells(printed, "UCB1")
     assert int(compiled_again) == 0
@@ -228,7 +232,7 @@ def test_plain_numpy_chooses_like_ours_after_the_same_history(arms: ModuleType, 
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("n_problems", often([30], [30, 60]))
+@pytest.mark.parametrize("n_problems", often([15], [15, 60]))
 def test_plain_numpy_has_the_same_regret_as_ours(arms: ModuleType, n_problems: int):
     horizon, samplers = 2000, ("fast", "exact")
     differences = np.zeros((n_problems, 2))
@@ -264,7 +268,7 @@ def test_plain_numpy_chooses_by_features_like_ours_after_the_same_history(linear
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("n_problems", often([30], [30, 60]))
+@pytest.mark.parametrize("n_problems", often([15], [15, 60]))
 def test_plain_numpy_has_the_same_regret_by_features_as_ours(linear: ModuleType, n_problems: int):
     horizon = 1000
     differences = np.zeros(n_problems)

@@ -65,7 +65,7 @@ def test_policies_keep_the_contract_without_a_horizon(policy):
         cb.LinearBandit(),
         cb.ContextualBandit(rewards="beta"),
         cb.FixedLinear([[1, 0], [0, 1], [1, 1]], theta=[0.2, 0.4], rewards="gaussian"),
-        cb.NonlinearBandit("quadratic"),
+        pytest.param(cb.NonlinearBandit("quadratic"), marks=pytest.mark.endurance),  # tests/problems has one
         cb.FixedClassification([[1, 0], [0, 1], [1, 1]], labels=[0, 1, 0]),
     ],
     ids=lambda problem: problem.name,

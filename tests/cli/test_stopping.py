@@ -24,7 +24,9 @@ COMPARE = [
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(("asked", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("asked", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.endurance)]
+)
 def test_a_command_that_is_stopped_says_so_and_keeps_what_was_finished(tmp_path, asked, code):
     command = [
         sys.executable,

@@ -18,7 +18,7 @@ LOCALES = {
     "strict": {"PYTHONIOENCODING": "ascii:strict"},
     "C": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
 }
-SOME = ("strict", "C")  # which refuse most
+SOME = ["C"]  # which refuses most
 
 
 def corebandit(locale, *arguments, folder, code=0):
@@ -37,7 +37,7 @@ def test_the_policies_are_listed(locale, tmp_path):
     assert b"CORe" in corebandit(locale, "list", "policies", folder=tmp_path).stdout
 
 
-@pytest.mark.parametrize("locale", often((*SOME, "utf-8"), LOCALES))
+@pytest.mark.parametrize("locale", often(["strict"], LOCALES))
 def test_a_comparison_ends_with_its_table(locale, tmp_path):
     command = ["compare", "--problem", "bernoulli", "--policies", "UCB1", "--horizon", "50", "--runs", "2"]
     name = "plain" if locale == "C" else "zażółć"

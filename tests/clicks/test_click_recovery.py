@@ -13,6 +13,7 @@ from click_models_made_up import NAMES, made_up, simulated_log
 from corebandit.clicks import CLICK_MODELS, Sessions, fit
 from corebandit.clicks.click_log import ClickLog
 from corebandit.compiled.bridge import EntryPoint
+from often import often
 
 N_SESSIONS, N_QUERIES, N_DOCUMENTS = 200_000, 3, 5
 
@@ -97,7 +98,7 @@ def every(log, n, start=0):
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", often(["CM", "PBM", "DBN"], NAMES))
 def test_the_truth_is_recovered_to_standard_errors_that_shrink_with_the_root_of_sessions(name):
     truth, log = true_user(name), simulated_log(name, N_SESSIONS, N_DOCUMENTS, N_QUERIES)
     told = is_told_by_clicks(name, truth)

@@ -115,7 +115,7 @@ def test_a_chunk_has_another_key_when_anything_about_it_changes():
     assert not keys(small(policies=[cb.CORe(alpha=0.5)])) & base
 
 
-@pytest.mark.heavy
+@pytest.mark.endurance
 def test_an_edited_policy_of_the_users_own_is_not_mixed_with_its_old_results(tmp_path, monkeypatch):
     source = (
         "from dataclasses import dataclass\nfrom typing import NamedTuple\n"
@@ -162,7 +162,7 @@ def test_a_killed_run_ends_with_the_same_results_after_a_second_start(tmp_path):
     assert cb.run(experiment, folder=tmp_path).frame.equals(cb.run(experiment).frame)
 
 
-@pytest.mark.heavy
+@pytest.mark.endurance
 def test_an_interrupted_run_stops_at_once_and_keeps_what_was_finished(tmp_path):
     script = (
         "import corebandit as cb\n"

@@ -226,6 +226,7 @@ def test_the_users_own_settings_neither_show_nor_change(frames):
         assert dict(matplotlib.rcParams) == before
 
 
+@pytest.mark.endurance
 def test_threads_draw_what_one_thread_draws(frames):
     def draw(_):
         return figures.as_svg(figures.regret_curves(frames.curves))

@@ -287,6 +287,7 @@ def test_drawings_stand_in_their_section_or_in_one_of_their_own(page_with_sweeps
     assert Page(page_with_sweeps).text.count("Theory") == 2
 
 
+@pytest.mark.endurance
 def test_the_same_sweeps_make_the_same_page(swept):
     assert len({render_page("Sweeps", *swept[0], [], {}, sweeps=swept[1]) for _ in range(2)}) == 1
 

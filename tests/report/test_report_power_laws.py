@@ -106,7 +106,7 @@ def test_fits_and_intervals_may_be_missing(frame, fits):
     figure.draw_without_rendering()
 
 
-@pytest.mark.heavy
+@pytest.mark.endurance
 def test_files_hold_the_same_bytes_every_time(frame, fits, tmp_path):
     first, second = (figures.save(scaling(frame, fits), tmp_path / name / "scaling") for name in ("a", "b"))
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]

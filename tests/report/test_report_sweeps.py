@@ -197,7 +197,7 @@ def test_each_kind_of_sweep_gets_its_figure(search, grid):
         sweeps.sweep_lines(grid)
 
 
-@pytest.mark.heavy
+@pytest.mark.endurance
 def test_files_of_sweeps_hold_the_same_bytes_every_time(search, grid, tmp_path):
     for frame in (search, grid):
         first, second = (figures.save(sweeps.sweep_figures(frame)[0], tmp_path / name / "sweep") for name in ("a", "b"))
