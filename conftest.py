@@ -9,7 +9,8 @@ from xdist.scheduler.loadfile import LoadFileScheduling
 
 COMPILE_POLICIES = (
     *("tests/agents/", "tests/bounds/", "tests/checks/", "tests/cli/", "tests/experiments/", "tests/games/"),
-    *("tests/problems/", "tests/ranking/", "tests/test_docs.py", "tests/test_golden.py"),
+    *("tests/policies/", "tests/problems/", "tests/ranking/", "tests/statistical/"),
+    *("tests/test_docs.py", "tests/test_golden.py"),
 )
 
 

@@ -5,19 +5,19 @@ from collections import Counter
 from itertools import permutations
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from compiled_once import compiled_once
 from corebandit.parts.choose import best_arm, best_items
 from corebandit.randomness.stream import Stream, stream
 
 IntArray = NDArray[np.int64]
 
 
-@numba.njit
+@compiled_once
 def count_choices(
     scores: NDArray[np.float64], offered: IntArray, rng: Stream, n_choices: int, counts: IntArray
 ) -> None:
@@ -120,7 +120,7 @@ def ranked(scores: list[float], n_places: int, seed: int = 1) -> list[int]:
     return ranking.tolist()
 
 
-@numba.njit
+@compiled_once
 def rank_often(scores: NDArray[np.float64], rng: Stream, rankings: IntArray) -> None:
     for index in range(rankings.shape[0]):
         best_items(scores, rng, rankings[index])

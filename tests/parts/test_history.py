@@ -2,18 +2,18 @@
 
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from compiled_once import compiled_once
 from corebandit.contracts.recipe import Policy
 from corebandit.contracts.state import arrays_of, carry_over
 from corebandit.parts.history import PLACES, History, new_history
 from corebandit.policies import NPTS, SSMC, Giro, RewardExchange, WeightedBootstrap
 
 
-@numba.njit
+@compiled_once
 def append_all(history: History, arms: NDArray[np.int64], values: NDArray[np.float64]) -> None:
     for i in range(arms.size):
         history.append(arms[i], values[i])

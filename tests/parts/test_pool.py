@@ -4,12 +4,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from compiled_once import compiled_once
 from corebandit.contracts.state import carry_over
 from corebandit.parts.pool import N_ATOMS, Pool, _sum_of_draws, new_pool
 from corebandit.randomness.stream import Stream, stream
@@ -22,19 +22,19 @@ FALSE_ALARM = 1e-6
 N_SIGMA = float(stats.norm.isf(FALSE_ALARM / 2.0))
 
 
-@numba.njit
+@compiled_once
 def add_all(pool: Pool, rewards: FloatArray, rng: Stream) -> None:
     for reward in rewards:
         pool.add(reward, rng)
 
 
-@numba.njit
+@compiled_once
 def fill_sums(pool: Pool, n_draws: int, rng: Stream, sums: FloatArray) -> None:
     for i in range(sums.size):
         sums[i] = pool.draw_sum(n_draws, rng)
 
 
-@numba.njit
+@compiled_once
 def fill_each(pool: Pool, rng: Stream, draws: FloatArray) -> None:
     pool.draw_each(rng, draws)
 
@@ -310,7 +310,7 @@ def test_every_reward_and_sign_is_equally_likely(n_rewards: int) -> None:
     assert stats.chisquare(np.delete(observed, n_rewards)).pvalue > FALSE_ALARM
 
 
-@numba.njit
+@compiled_once
 def fill_sums_around_zero(values: FloatArray, n_draws: int, words: NDArray[np.uint64], sums: FloatArray) -> None:
     for i in range(sums.size):
         sums[i] = _sum_of_draws(values, values.size, 0.0, 2.0, n_draws, words)
@@ -559,7 +559,7 @@ def test_a_value_that_comes_back_only_later_is_noticed() -> None:
 # Limited and growing pools ----------------------------------------------------------------------------------------
 
 
-@numba.njit
+@compiled_once
 def count_kept(pool: Pool, n_seen: int, n_repeats: int, rng: Stream, counts: IntArray) -> None:
     for _ in range(n_repeats):
         pool.moments[:] = 0.0
@@ -600,7 +600,7 @@ def test_a_full_pool_has_the_moments_of_what_it_keeps(n_rewards: int) -> None:
         assert math.isclose(pool.limit[1], stats.kurtosis(kept) / 24.0, rel_tol=1e-6, abs_tol=1e-8)
 
 
-@numba.njit
+@compiled_once
 def replace_all(pool: Pool, places: IntArray, rewards: FloatArray) -> None:
     for index in range(places.size):
         pool.replace(places[index], rewards[index])

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from compiled_once import compiled_once
 from corebandit.randomness.bits import count_ones, next_word, positive_uniform
 from corebandit.randomness.samplers import (
     EXPONENTIAL_EDGE,
@@ -40,61 +40,61 @@ N_DRAWS = 300_000
 # Compiled loops ---------------------------------------------------------------------------------------------------
 
 
-@numba.njit
+@compiled_once
 def fill_words(rng: Stream, out: NDArray[np.uint64]) -> None:
     for i in range(out.size):
         out[i] = next_word(rng.words)
 
 
-@numba.njit
+@compiled_once
 def fill_uniforms(rng: Stream, out: FloatArray) -> None:
     for i in range(out.size):
         out[i] = rng.random()
 
 
-@numba.njit
+@compiled_once
 def fill_integers(rng: Stream, high: int, out: IntArray) -> None:
     for i in range(out.size):
         out[i] = rng.integers(high)
 
 
-@numba.njit
+@compiled_once
 def fill_normals(rng: Stream, out: FloatArray) -> None:
     for i in range(out.size):
         out[i] = rng.standard_normal()
 
 
-@numba.njit
+@compiled_once
 def fill_exponentials(rng: Stream, out: FloatArray) -> None:
     for i in range(out.size):
         out[i] = rng.standard_exponential()
 
 
-@numba.njit
+@compiled_once
 def fill_gammas(rng: Stream, shape: float, out: FloatArray) -> None:
     for i in range(out.size):
         out[i] = rng.standard_gamma(shape)
 
 
-@numba.njit
+@compiled_once
 def fill_betas(rng: Stream, a: float, b: float, out: FloatArray) -> None:
     for i in range(out.size):
         out[i] = rng.beta(a, b)
 
 
-@numba.njit
+@compiled_once
 def fill_binomials(rng: Stream, n: int, p: float, out: IntArray) -> None:
     for i in range(out.size):
         out[i] = rng.binomial(n, p)
 
 
-@numba.njit
+@compiled_once
 def fill_poissons(rng: Stream, mean: float, out: IntArray) -> None:
     for i in range(out.size):
         out[i] = rng.poisson(mean)
 
 
-@numba.njit
+@compiled_once
 def fill_heads(rng: Stream, n: int, out: IntArray) -> None:
     for i in range(out.size):
         out[i] = heads(rng.words, n)
@@ -237,7 +237,7 @@ def test_ziggurat_layers_have_equal_areas_and_close_at_the_top(
     assert np.all(np.diff(ends) < 0.0)
 
 
-@numba.njit
+@compiled_once
 def count_beyond(rng: Stream, n_draws: int, edge: float) -> tuple[int, int]:
     low, high = 0, 0
     for _ in range(n_draws):
@@ -247,7 +247,7 @@ def count_beyond(rng: Stream, n_draws: int, edge: float) -> tuple[int, int]:
     return low, high
 
 
-@numba.njit
+@compiled_once
 def count_late(rng: Stream, n_draws: int, edge: float) -> int:
     late = 0
     for _ in range(n_draws):
@@ -255,7 +255,7 @@ def count_late(rng: Stream, n_draws: int, edge: float) -> int:
     return late
 
 
-@numba.njit
+@compiled_once
 def fill_outside(outside: Any, words: NDArray[np.uint64], layer: int, x: float, out: FloatArray) -> None:
     for i in range(out.size):
         out[i] = outside(words, layer, x)
@@ -602,7 +602,7 @@ def test_interpreted_draws_equal_compiled_draws_exactly() -> None:
     interpreted = subprocess.run(
         [sys.executable, "-c", script],
         cwd=Path(__file__).parent,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parents[1])},
         capture_output=True,
         text=True,
         check=True,
