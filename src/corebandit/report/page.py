@@ -9,14 +9,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from corebandit.contracts.validate import counted
 from corebandit.report import figures, tables
-from corebandit.report.claim import FAILS, HOLDS, Claim
+from corebandit.report.claim import FAILS, HOLDS, LOOKS, Claim
 from corebandit.report.sections import Drawing, figure_sections, outside_sweeps, size_of, with_runs
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
 VERDICT_CLASSES = {HOLDS: "holds", FAILS: "fails"}
-VERDICT_VERBS = {HOLDS: ("holds", "hold"), FAILS: ("does not hold", "do not hold")}
+VERDICT_VERBS = {
+    HOLDS: ("holds", "hold"),
+    FAILS: ("does not hold", "do not hold"),
+    LOOKS[HOLDS]: ("looks as if it holds", "look as if they hold"),
+    LOOKS[FAILS]: ("looks as if it does not", "look as if they do not"),
+}
 
 
 def render_page(
@@ -127,8 +132,9 @@ def _tiles(
     if settings.get("seconds") is not None:
         tiles["time spent"] = tables.duration(settings["seconds"])
     for factor, verdicts in _by_factor(claims).items():
-        name = f"claims that hold, warm-up {factor}" if factor else "claims that hold"
-        tiles[name] = f"{verdicts.count(HOLDS)} of {len(verdicts)}"
+        if given := [verdict for verdict in verdicts if verdict not in LOOKS.values()]:
+            name = f"claims that hold, warm-up {factor}" if factor else "claims that hold"
+            tiles[name] = f"{given.count(HOLDS)} of {len(given)} judged"
     return tiles
 
 

@@ -74,6 +74,7 @@ class Verdict(NamedTuple):
 
     warm_up: str
     verdict: str
+    one_by_one: str  # what comparisons say without correction for their number, if that is something else
     evidence: str
     details: list[DetailRow]
 
@@ -271,7 +272,8 @@ def claims(judged: Sequence[Claim]) -> list[ClaimSection]:
             )
             for finding in claim.details
         ]
-        section.verdicts.append(Verdict(_factor(claim.warm_up), claim.verdict, claim.evidence, details))
+        one_by_one = "" if claim.uncorrected == claim.verdict else claim.uncorrected
+        section.verdicts.append(Verdict(_factor(claim.warm_up), claim.verdict, one_by_one, claim.evidence, details))
     return list(gathered.values())
 
 

@@ -5,18 +5,20 @@ twice, with the parameter that suits the one and that suits the other. The heat 
 problem over alpha and z.
 """
 
+from collections.abc import Iterable, Mapping
 from itertools import product
 
 from corebandit.contracts.recipe import AnyPolicy
+from corebandit.contracts.state import FloatArray
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import mean_interval, ratio_interval
+from corebandit.experiments.statistics import Largest, log_ratio, mean_estimate
 from corebandit.experiments.sweep import sweep
 from corebandit.policies.linear.linphe import LinPHE
 from corebandit.policies.linear.lints import LinTS
 from corebandit.problems.linear import LinearBandit
 from corebandit.report.claim import Claim, Finding
-from corebandit.reproduction.claims import Finals, above, below, judged
+from corebandit.reproduction.claims import Finals, Subject, below, judged, ratio_above, ratio_below
 from corebandit.reproduction.figure import LINCORE, Figure, Size, lincores
 
 NAME, MAP = "figure3", "figure3-heat-map"
@@ -73,13 +75,11 @@ def claims(result: Result) -> list[Claim]:
         for rival in FOR_EASY:
             last, half = halves[rival]
             under.append(
-                above(
+                ratio_above(
                     1.7,
-                    ratio_interval(last, half),
+                    log_ratio(last, half),
                     last.size,
-                    problem=hard,
-                    policy=rival,
-                    measure=f"{rival}: regret at the end / at half time",
+                    Subject(hard, rival, f"{rival}: regret at the end / at half time"),
                 )
             )
             under.append(finals.less(hard, lincore, rival))
@@ -113,25 +113,21 @@ def _judge_map(result: Result, factor: float, lincore: str) -> Claim:
     regret = Finals(result, MAP).regret
     rows = result.sweeps().filter(figure=MAP, series=lincore).iter_rows(named=True)
     cells = {(row["x"], row["y"]): regret[row["problem"], row["policy"]] for row in rows}
-    worst = max(GOOD, key=lambda cell: float(cells[cell].mean()))
-    best = min(cells, key=lambda cell: float(cells[cell].mean()))
-    runs = cells[best].size
-    flat = below(
+    runs = cells[GOOD[0]].size
+    flat = ratio_below(
         1.5,
-        ratio_interval(cells[worst], cells[best]),
+        Largest([log_ratio(cells[cell], other) for cell in GOOD for other in cells.values()]),
         runs,
-        problem="",
-        policy="LinCORe",
-        measure=f"worst of the region {_spelled(worst)} / best of the map {_spelled(best)}",
+        Subject(
+            "", "LinCORe", f"worst of the region {_worst(cells, GOOD)} / best of the map {_worst(cells, cells, -1.0)}"
+        ),
     )
     corners: list[Finding] = [
         below(
             0.0,
-            mean_interval(cells[cell] - cells[corner]),
+            mean_estimate(cells[cell] - cells[corner]),
             runs,
-            problem="",
-            policy="LinCORe",
-            measure=f"{_spelled(cell)} - {_spelled(corner)}, which {how}",
+            Subject("", "LinCORe", f"{_spelled(cell)} - {_spelled(corner)}, which {how}"),
         )
         for how, corner in BAD.items()
         for cell in GOOD
@@ -144,6 +140,13 @@ def _judge_map(result: Result, factor: float, lincore: str) -> Claim:
         factor,
         [flat, *corners],
     )
+
+
+def _worst(
+    cells: Mapping[tuple[float, float], FloatArray], among: Iterable[tuple[float, float]], sign: float = 1.0
+) -> str:
+    """Name the cell of the highest regret, or of the lowest if the sign is negative."""
+    return _spelled(max(among, key=lambda cell: sign * float(cells[cell].mean())))
 
 
 def _spelled(cell: tuple[float, float]) -> str:

@@ -23,7 +23,7 @@ from corebandit.experiments.curve import Curve
 from corebandit.experiments.description import Point
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import mean_interval, mean_intervals, ratio_interval, standard_error
+from corebandit.experiments.statistics import log_ratio, mean_estimate, mean_interval, mean_intervals, standard_error
 from corebandit.policies.arms.bernoulli_ts import BernoulliTS
 from corebandit.policies.arms.core import CORe
 from corebandit.policies.arms.klucb import KLUCB
@@ -35,7 +35,7 @@ from corebandit.ranking.policies.toprank import TopRank
 from corebandit.ranking.ranking_problems import N_QUERIES, ShowsRankings, StoredQuery, YandexLike, stored_models
 from corebandit.report import Drawing, regret_curves
 from corebandit.report.claim import Claim, Finding
-from corebandit.reproduction.claims import below, judged
+from corebandit.reproduction.claims import ENOUGH_QUERIES, Subject, below, judged, ratio_below
 from corebandit.reproduction.figure import Figure, Size
 
 NAME = "figure4"
@@ -154,13 +154,14 @@ def _readings(finals: dict[str, FloatArray], label: str) -> list[str]:
 
 def _less(finals: dict[str, FloatArray], policy: str, rival: str) -> Finding:
     gaps = finals[policy] - finals[rival]
-    return below(0.0, mean_interval(gaps), gaps.size, problem=AVERAGE, policy=policy, measure=f"{policy} - {rival}")
+    subject = Subject(AVERAGE, policy, f"{policy} - {rival}")
+    return below(0.0, mean_estimate(gaps), gaps.size, subject, ENOUGH_QUERIES)
 
 
 def _at_most(finals: dict[str, FloatArray], policy: str, rival: str, factor: float) -> Finding:
-    interval = ratio_interval(finals[policy], finals[rival])
-    measure = f"{policy} / {rival}"
-    return below(factor, interval, finals[policy].size, problem=AVERAGE, policy=policy, measure=measure)
+    ratio = log_ratio(finals[policy], finals[rival])
+    subject = Subject(AVERAGE, policy, f"{policy} / {rival}")
+    return ratio_below(factor, ratio, finals[policy].size, subject, ENOUGH_QUERIES)
 
 
 def drawings(result: Result) -> list[Drawing]:
