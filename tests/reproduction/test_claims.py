@@ -49,8 +49,8 @@ def test_a_policy_is_not_below_itself():
 def test_false_verdicts_are_as_rare_as_the_level_says():
     rng = np.random.default_rng(1)
     found = [below(0.0, mean_estimate(rng.normal(size=100)), N, IT).verdict for _ in range(400)]
-    assert 1 <= found.count(HOLDS) <= 22  # 2.5 % of 400 is 10
-    assert 1 <= found.count(FAILS) <= 22
+    assert 1 <= found.count(HOLDS) <= 11  # 1 % of 400 is 4
+    assert 1 <= found.count(FAILS) <= 11
 
 
 def ratio(value, n_runs=N, spread=0.1):
@@ -112,7 +112,7 @@ def test_a_claim_holds_if_all_comparisons_do_and_fails_if_any_does():
 
 
 def test_one_surprise_among_many_comparisons_is_none():
-    barely = next(found for mean in np.arange(0.05, 0.08, 0.001) if (found := gap(mean)).p_fails < 0.024)
+    barely = next(found for mean in np.arange(0.06, 0.1, 0.0005) if (found := gap(mean)).p_fails < 0.0095)
     assert barely.verdict == FAILS
     good = [gap(-0.2, seed=seed) for seed in range(9)]
     many = claim(barely, *good)

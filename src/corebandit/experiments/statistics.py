@@ -178,6 +178,11 @@ def log_ratio(numerator: FloatArray, denominator: FloatArray) -> Estimate:
     return log_estimate(np.stack([numerator, denominator], axis=1), (1.0, -1.0))
 
 
+def largest_log_ratio(numerators: Sequence[FloatArray], denominators: Sequence[FloatArray]) -> Largest:
+    """Estimate the logarithm of the largest mean over the smallest: of paired, positive samples `(runs,)`."""
+    return Largest([log_ratio(above, below) for above in numerators for below in denominators if above is not below])
+
+
 def log_growth_ratio(growing: tuple[FloatArray, FloatArray], other: tuple[FloatArray, FloatArray]) -> Estimate:
     """Estimate the logarithm of how many times more one quantity grows than another.
 

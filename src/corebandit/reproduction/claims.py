@@ -18,7 +18,7 @@ from corebandit.experiments.statistics import (
     Largest,
     exponential,
     frequency_interval,
-    log_ratio,
+    largest_log_ratio,
     mean_estimate,
 )
 from corebandit.report.claim import FAILS, HOLDS, LOOKS, UNDECIDED, Claim, Finding, holm
@@ -177,10 +177,5 @@ class Finals:
         own = self.regret[problem, policy]
         others = {rival: self.regret[problem, rival] for rival in rivals}
         best = min(others, key=lambda rival: float(others[rival].mean()))
-        ratio = ratio_to_best(own, list(others.values()))
+        ratio = largest_log_ratio([own], list(others.values()))
         return ratio_below(factor, ratio, own.size, Subject(problem, policy, f"{policy} / {best}"))
-
-
-def ratio_to_best(own: FloatArray, others: Sequence[FloatArray]) -> Largest:
-    """Estimate the logarithm of a mean's ratio to the smallest of other means, chosen anew in each resample."""
-    return Largest([log_ratio(own, other) for other in others])

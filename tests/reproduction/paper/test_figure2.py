@@ -6,7 +6,7 @@ from corebandit.policies import LinCORe, LinPHE, LinTS, LinUCB
 from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
 from corebandit.reproduction.paper import FIGURES
 from corebandit.reproduction.paper.figure2 import SEARCH, SEARCH_SEED
-from made_up import made_up
+from made_up import made_up, verdicts_of
 
 FIGURE = FIGURES["figure2"]
 SIZE = dataclasses.replace(FIGURE.quick_size, horizon=2000)
@@ -65,7 +65,7 @@ AS_THE_PAPER_SAYS = {
 
 def verdicts(regrets):
     result = made_up(FIGURE.experiments(SIZE, None), lambda experiment, label: regrets[label])
-    return {(claim.id, claim.warm_up): claim.verdict for claim in FIGURE.claims(result)}
+    return verdicts_of(FIGURE.claims(result))
 
 
 def test_all_claims_hold_when_it_is_as_the_paper_says():

@@ -6,7 +6,7 @@ from corebandit.policies import LinCORe, LinPHE, LinTS
 from corebandit.report.claim import FAILS, HOLDS
 from corebandit.reproduction.paper import FIGURES
 from corebandit.reproduction.paper.figure3 import BAD, GOOD, MAP, NAME
-from made_up import made_up
+from made_up import made_up, verdicts_of
 
 FIGURE = FIGURES["figure3"]
 
@@ -61,7 +61,7 @@ def verdicts(easy=None, hard=None, half=0.5, cells=None):
         return {experiment.horizon // 2: half * end, experiment.horizon: end}
 
     result = made_up(quick_experiments(), mean_regret)
-    return {(claim.id, claim.warm_up): claim.verdict for claim in FIGURE.claims(result)}
+    return verdicts_of(FIGURE.claims(result))
 
 
 def test_all_claims_hold_when_it_is_as_the_paper_says():

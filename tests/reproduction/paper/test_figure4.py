@@ -10,7 +10,7 @@ from corebandit.randomness.stream import stream
 from corebandit.report.claim import FAILS, HOLDS
 from corebandit.report.sweep_tables import sweep_tables
 from corebandit.reproduction.paper import FIGURES
-from made_up import made_up
+from made_up import made_up, verdicts_of
 
 pytestmark = pytest.mark.heavy  # hundreds of curves
 
@@ -102,7 +102,7 @@ def verdicts(**changes):
         return {experiment.horizon // 2: end / 2, experiment.horizon: end}
 
     result = made_up(quick_experiments(), mean_regret, runs=2)
-    return {(claim.id, claim.warm_up): claim.verdict for claim in FIGURE.claims(result)}, result
+    return verdicts_of(FIGURE.claims(result)), result
 
 
 def test_all_claims_hold_when_it_is_as_the_paper_says():

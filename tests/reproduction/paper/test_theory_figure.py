@@ -5,7 +5,7 @@ from corebandit.policies import LinCORe
 from corebandit.report.claim import FAILS, HOLDS
 from corebandit.reproduction.paper import FIGURES, theory_figure as theory
 from corebandit.reproduction.paper.growth import ARM_COUNTS, DIMENSIONS, growths
-from made_up import made_up
+from made_up import made_up, verdicts_of
 
 FIGURE = FIGURES["theory"]
 EXPERIMENTS = FIGURE.experiments(FIGURE.quick_size, None)
@@ -34,7 +34,7 @@ def few_checks(monkeypatch):
 
 def verdicts(**made):
     found = result(**made).joined_with(run(FIGURE.checks(FIGURE.quick_size)))
-    return {(claim.id, claim.warm_up): claim.verdict for claim in FIGURE.claims(found)}
+    return verdicts_of(FIGURE.claims(found))
 
 
 def test_all_claims_hold_when_it_is_as_the_paper_says(few_checks):

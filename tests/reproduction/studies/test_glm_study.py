@@ -8,7 +8,7 @@ from corebandit.catalogue import feature_policies
 from corebandit.policies import GLMCORe, LinCORe, RecommendedLinCORe
 from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
 from corebandit.reproduction.studies import STUDIES
-from made_up import made_up
+from made_up import made_up, verdicts_of
 
 STUDY = STUDIES["glm"]
 SIZE = dataclasses.replace(STUDY.quick_size, horizon=2000)
@@ -54,7 +54,7 @@ AS_HOPED = {
 
 def verdicts(regrets):
     result = made_up(STUDY.experiments(SIZE, None), lambda experiment, label: regrets[label])
-    return {(claim.id, claim.warm_up): claim.verdict for claim in STUDY.claims(result)}
+    return verdicts_of(STUDY.claims(result))
 
 
 def test_all_claims_hold_when_it_is_as_hoped():

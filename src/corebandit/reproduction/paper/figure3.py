@@ -12,7 +12,7 @@ from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import Largest, log_ratio, mean_estimate
+from corebandit.experiments.statistics import largest_log_ratio, log_ratio, mean_estimate
 from corebandit.experiments.sweep import sweep
 from corebandit.policies.linear.linphe import LinPHE
 from corebandit.policies.linear.lints import LinTS
@@ -116,7 +116,7 @@ def _judge_map(result: Result, factor: float, lincore: str) -> Claim:
     runs = cells[GOOD[0]].size
     flat = ratio_below(
         1.5,
-        Largest([log_ratio(cells[cell], other) for cell in GOOD for other in cells.values()]),
+        largest_log_ratio([cells[cell] for cell in GOOD], list(cells.values())),
         runs,
         Subject(
             "", "LinCORe", f"worst of the region {_worst(cells, GOOD)} / best of the map {_worst(cells, cells, -1.0)}"
