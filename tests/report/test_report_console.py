@@ -41,7 +41,7 @@ def test_verdicts_stand_side_by_side(verdicts):
     assert lines[0] == "id claim warm-up 4 warm-up 2"
     assert "F1.a CORe is below UCB1 holds does not hold" in lines
     assert "T3 one-hot LinCORe is CORe holds holds" in lines
-    assert "F1.b CORe is near TS undecided at holds" in lines
+    assert "F1.b CORe is near TS undecided looks as if" in lines
 
 
 def test_verdicts_without_a_factor_have_one_column(verdicts):

@@ -118,9 +118,11 @@ def test_claims_come_with_both_verdicts_evidence_and_details(page):
     text = Page(page).text
     assert "F1.a CORe is below UCB1 warm-up 4 holds six of six 1 comparison" in text
     assert "CORe minus UCB1 −333.2 [−341.5, −325.0] holds warm-up 2 does not hold" in text
-    assert "With warm-up factor 4, of 3 claims 2 hold, 1 is undecided at this size." in text
-    assert "With warm-up factor 2, of 3 claims 2 hold, 1 does not hold." in text
-    assert "claims that hold, warm-up 4 2 of 3" in text
+    assert "With warm-up factor 4, of 3 claims 2 hold, 1 is undecided." in text
+    assert "With warm-up factor 2, of 3 claims 1 holds, 1 does not hold, 1 looks as if it holds." in text
+    assert "claims that hold, warm-up 2 1 of 2 judged" in text
+    assert "undecided one by one: holds 1.02" in text
+    assert "claims that hold, warm-up 4 2 of 3 judged" in text
 
 
 @pytest.mark.usefixtures("undrawn")

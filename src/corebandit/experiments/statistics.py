@@ -131,8 +131,17 @@ class Largest:
 
 def mean_estimate(values: FloatArray) -> Estimate:
     """Estimate the mean of `values` `(runs,)`."""
-    means, errors = _resampled(values[:, None])
-    return Estimate(float(values.mean()), _error(values), means[:, 0], errors[:, 0])
+    (estimate,) = mean_estimates(values[:, None])
+    return estimate
+
+
+def mean_estimates(values: FloatArray) -> list[Estimate]:
+    """Estimate the means of the columns of `values` `(runs, n)`."""
+    means, errors = _resampled(values)
+    return [
+        Estimate(float(column.mean()), _error(column), mean, error)
+        for column, mean, error in zip(values.T, means.T, errors.T, strict=True)
+    ]
 
 
 def log_estimate(samples: FloatArray, weights: Sequence[float]) -> Estimate:
@@ -162,15 +171,8 @@ def mean_interval(values: FloatArray) -> Interval:
 
 def mean_intervals(values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the means of `values` `(runs, n)` and the ends of their intervals, each `(n,)`."""
-    means, errors = _resampled(values)
-    mean = values.mean(axis=0)
-    if len(values) == 1:
-        return mean, np.full(mean.size, -np.inf), np.full(mean.size, np.inf)
-    error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
-    gaps = means - mean
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = _quantiles(np.where(gaps == 0.0, 0.0, gaps / errors), (1.0 - LEVEL) / 2.0)
-        return mean, np.where(error > 0.0, mean - high * error, mean), np.where(error > 0.0, mean - low * error, mean)
+    value, low, high = np.array([estimate.interval() for estimate in mean_estimates(values)]).T
+    return value, low, high
 
 
 def log_ratio(numerator: FloatArray, denominator: FloatArray) -> Estimate:

@@ -6,7 +6,7 @@ import pytest
 from corebandit import LogisticBandit, run
 from corebandit.catalogue import feature_policies
 from corebandit.policies import GLMCORe, LinCORe, RecommendedLinCORe
-from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
+from corebandit.report.claim import FAILS, HOLDS, LOOKS, UNDECIDED
 from corebandit.reproduction.studies import STUDIES
 from made_up import made_up, verdicts_of
 
@@ -97,4 +97,4 @@ def test_it_runs_at_toy_size():
     result = run(experiment, jobs=1)
     for label in experiment.policies:
         assert np.isfinite(result.regret(label)).all()
-    assert {claim.verdict for claim in STUDY.claims(result)} == {UNDECIDED}
+    assert {claim.verdict for claim in STUDY.claims(result)} <= set(LOOKS.values())

@@ -5,7 +5,7 @@ import pytest
 
 import corebandit as cb
 from corebandit.experiments.result import Result
-from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
+from corebandit.report.claim import FAILS, HOLDS
 from corebandit.reproduction.studies import STUDIES, warmup_study as warmup
 from made_up import made_up, verdicts_of
 
