@@ -59,21 +59,16 @@ def main() -> None:
     arguments.add_argument("--folder", default="results/coverage", help="where finished runs are kept")
     arguments.add_argument("--out", type=Path, default=WRITTEN)
     given = arguments.parse_args()
-    population = regrets(given.runs, given.seed, given.folder)
+    found = regrets(given.runs, given.seed, given.folder)
     rng = np.random.default_rng(given.seed)
     rows = []
     for n_runs in SIZES:
-        means = {
-            f"{policy}, {title}": rates(values, n_runs, given.samples, rng)
-            for (title, policy), values in population.items()
-        }
+        means = {cell: rates(values, n_runs, given.samples, rng) for cell, values in found.items()}
         pairs = {
-            f"{one} - {other}, {title}": rates(
-                population[title, one] - population[title, other], n_runs, given.samples, rng
-            )
-            for title, one in population
-            for other in {policy for _, policy in population}
-            if one.startswith("CORe") and other != one
+            (title, f"{one} - {other}"): rates(found[title, one] - found[title, other], n_runs, given.samples, rng)
+            for title, one in found
+            for same, other in found
+            if same == title and other != one and one.startswith("CORe")
         }
         worst = max(pairs, key=lambda pair: pairs[pair][1])
         row = {
@@ -81,8 +76,8 @@ def main() -> None:
             "means": [min(each[0] for each in means.values()), max(each[0] for each in means.values())],
             "differences": [min(each[0] for each in pairs.values()), max(each[0] for each in pairs.values())],
             "false verdicts": pairs[worst][1],
-            "worst": worst,
-            "below 93 %": sorted(name for name, each in {**means, **pairs}.items() if each[0] < 0.93),
+            "worst": ": ".join(worst),
+            "below 93 %": [": ".join(cell) for cell, each in {**means, **pairs}.items() if each[0] < 0.93],
         }
         rows.append(row)
         print(json.dumps({**row, "below 93 %": len(row["below 93 %"])}), flush=True)
