@@ -12,6 +12,7 @@ from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_choice, check_count, range_in_words, shortened
 from corebandit.experiments.description import Point, described_arguments, with_files
 from corebandit.experiments.memory_need import check_memory
+from corebandit.games.blame import blaming
 from corebandit.games.kinds import game_of
 from corebandit.parts.warm_up import warn_if_endless
 from corebandit.problems.given import Given
@@ -88,13 +89,15 @@ class Experiment:
         check_count("runs", runs)
         check_count("seed", seed, at_least=0)
         check_choice("regret", regret, REGRETS)
-        instance = problem.draw(stream(0))
+        with blaming(problem):
+            instance = problem.draw(stream(0))
         game = game_of(instance)
         for policy in labelled.values():
             game.check(policy, problem)
             check_rewards_fit(policy, problem)
-            policy.start_on(instance, horizon, 2)  # a policy that cannot start under these settings says so now
-            check_memory(policy, instance, horizon)
+            with blaming(policy):
+                policy.start_on(instance, horizon, 2)  # a policy that cannot start under these settings says so now
+                check_memory(policy, instance, horizon)
             _warn_of_endless_warm_up(policy, game.sizes(instance), horizon)
         for current_round in also_at:
             if check_count("also_at", current_round) > horizon:

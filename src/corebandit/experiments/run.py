@@ -23,6 +23,7 @@ from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.parcels import check_runs
 from corebandit.experiments.progress import progress_bar
 from corebandit.experiments.result import Result
+from corebandit.games.rehearsal import rehearse
 
 
 def run(
@@ -66,6 +67,9 @@ def run(
     store = ChunkStore(Path(folder)) if folder is not None else None
     if store and fresh:
         store.clear()
+    for each in experiments:
+        for policy in each.policies.values():
+            rehearse(policy, each.problem, each.horizon)
     cut = [
         (experiment, label, chunks_of(experiment, label)) for experiment in experiments for label in experiment.policies
     ]
