@@ -208,7 +208,7 @@ def test_a_sound_policy_is_played_and_ours_are_not_rehearsed(mistakes, monkeypat
     mistakes.write_text(
         source.replace(
             "class Signature(cb.Policy):\n    def start(self, arms): return Good(np.zeros(arms))",
-            "class Signature(cb.Policy):\n    def start(self, n_arms, horizon, capacity): return Good(np.zeros(n_arms))",
+            "class Signature(cb.Policy):\n    def start(self, n_arms, *_): return Good(np.zeros(n_arms))",
         )
     )
     good = policy_from(f"{mistakes}:Signature")

@@ -9,7 +9,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from corebandit.contracts.validate import counted
 from corebandit.report import figures, tables
-from corebandit.report.claim import FAILS, HOLDS, LOOKS, Claim
+from corebandit.report.claim import ENOUGH_RUNS, FAILS, HOLDS, LOOKS, Claim
+from corebandit.report.coverage import coverage_line
 from corebandit.report.sections import Drawing, figure_sections, outside_sweeps, size_of, with_runs
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def render_page(
         command=settings.get("command"),
         versions=settings.get("versions", {}),
         experiments=_experiments(settings.get("experiments", ())),
+        coverage=coverage_line(min(summary["runs"].to_list())),
+        enough=ENOUGH_RUNS,
     )
 
 
