@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-ENOUGH_RUNS = 1_000  # from here on false verdicts are rare enough, as measured
+ENOUGH_RUNS = 2_000  # from here on false verdicts are rare enough, as measured
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 LOOKS = {HOLDS: "looks as if it holds", FAILS: "looks as if it does not", UNDECIDED: "open"}  # too few runs to judge
 
