@@ -19,7 +19,7 @@ import numpy as np
 
 import corebandit as cb
 from corebandit.experiments.statistics import mean_estimates
-from corebandit.reproduction.claims import LEVEL
+from corebandit.report.claim import LEVEL
 from corebandit.reproduction.paper import figure1
 
 SIZES = (20, 50, 100, 200, 500, 1000, 2000, 3000)

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from corebandit.report.claim import ENOUGH_RUNS
+from corebandit.report.claim import ENOUGH_RUNS, LEVEL
 from corebandit.report.coverage import coverage_line, coverage_table, measured
-from corebandit.reproduction.claims import LEVEL
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 

@@ -21,7 +21,7 @@ from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, check_number, shortened
 
-N_RESAMPLES = 4000
+N_RESAMPLES = 8000
 LEVEL = 0.95
 
 
@@ -293,7 +293,7 @@ def _resampled_covariances(samples: FloatArray) -> tuple[FloatArray, FloatArray]
     return means + samples.mean(axis=0), covariances / max(n_runs - 1, 1)
 
 
-@lru_cache(maxsize=16)  # many curves have as many runs
+@lru_cache(maxsize=4)  # many curves have as many runs
 def _weights(n_runs: int) -> FloatArray:
     """Return the weight of each run in each resample, `(resamples, runs)`."""
     picks = np.random.default_rng(0).integers(n_runs, size=(N_RESAMPLES, n_runs))

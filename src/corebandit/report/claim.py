@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-ENOUGH_RUNS = 2_000  # from here on false verdicts are rare enough, as measured
+ENOUGH_RUNS = 1_000  # from here on false verdicts are rare enough, as measured, at this level of each side
+LEVEL = 0.0025
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 LOOKS = {HOLDS: "looks as if it holds", FAILS: "looks as if it does not", UNDECIDED: "open"}  # too few runs to judge
 
@@ -31,7 +32,7 @@ class Finding:
     runs: int
     enough: int
     runs_to_tell: int | None = None
-    level: float = 0.01
+    level: float = LEVEL
 
     @property
     def verdict(self) -> str:

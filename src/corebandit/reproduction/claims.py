@@ -21,10 +21,9 @@ from corebandit.experiments.statistics import (
     largest_log_ratio,
     mean_estimate,
 )
-from corebandit.report.claim import ENOUGH_RUNS, FAILS, HOLDS, LOOKS, UNDECIDED, Claim, Finding, holm
+from corebandit.report.claim import ENOUGH_RUNS, FAILS, HOLDS, LEVEL, LOOKS, UNDECIDED, Claim, Finding, holm
 
 ENOUGH_QUERIES = 60  # averages over queries have no heavy tail: as measured, again
-LEVEL = 0.01  # of each side: at 2.5 % the hardest comparisons err in over 5 % of samples, as measured
 POWER = (1.96 + 1.28) ** 2  # standard errors, squared, at which a comparison is told 9 times of 10
 MOST_RUNS = 1e9  # more would tell nobody anything
 SIMILAR = (0.95, 1.05)  # ratios between these are called similar
