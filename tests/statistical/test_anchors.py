@@ -11,6 +11,7 @@ import pytest
 
 from corebandit.contracts.recipe import Policy
 from corebandit.games.arm_game import play_arms
+from corebandit.games.notes import new_notes
 from corebandit.policies import NPTS, PHE, SSMC, UCB1, UCBV, BernoulliTS, CORe, GaussianTS
 from corebandit.problems.arms import BERNOULLI, GAUSSIAN, Arms
 from corebandit.randomness.stream import stream, streams
@@ -58,7 +59,8 @@ def regrets(policy: Policy, law: int, n_problems: int) -> np.ndarray:
         problem = Arms(np.full(N_ARMS, law), means, np.full(N_ARMS, 0.5), means)
         state = policy.start(N_ARMS, HORIZON, HORIZON)
         play = play_arms.compiled
-        play(state, problem, stream(21, run), streams(N_ARMS, 22, run), rounds, False, regret[run])
+        notes = new_notes(1, N_ARMS)
+        play(state, problem, stream(21, run), streams(N_ARMS, 22, run), rounds, False, regret[run], notes)
     return regret[:, 0]
 
 

@@ -56,8 +56,8 @@ def _played(policy: AnyPolicy, problem: Problem, horizon: int) -> list[bytes]:
     if is_foreign(policy):
         _check_state(policy, state)
     watched = WatchedState(policy, state) if is_foreign(policy) else state
-    needs, regret = game.needs(instance, (0, "rehearsal", 0)), np.zeros(1)
-    game.loop.in_python(watched, instance, *needs, np.array([n_rounds]), False, regret)
+    needs, regret, notes = game.needs(instance, (0, "rehearsal", 0)), np.zeros(1), game.notes(instance, 1)
+    game.loop.in_python(watched, instance, *needs, np.array([n_rounds]), False, regret, notes)
     check_unchanged(problem, instance, truth)
     arrays = arrays_of(state) if policy.runs_compiled else []
     return [array.tobytes() for array in (*arrays, regret)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from corebandit.report.console import best_settings, differences_table, results_table, sweeps_table, verdicts_table
     from corebandit.report.figures import as_svg, final_regrets, regret_curves, save
+    from corebandit.report.noted_figures import pulls_by_rank, regret_by_gap
     from corebandit.report.page import render_fragment, render_page
     from corebandit.report.power_laws import scaling
     from corebandit.report.ratios import ratio_maps
@@ -23,7 +24,9 @@ __all__ = [
     "final_regrets",
     "heat_map",
     "heat_map_panels",
+    "pulls_by_rank",
     "ratio_maps",
+    "regret_by_gap",
     "regret_curves",
     "render_fragment",
     "render_page",
@@ -40,6 +43,7 @@ __all__ = [
 _HOMES = {
     "console": ("best_settings", "differences_table", "results_table", "sweeps_table", "verdicts_table"),
     "figures": ("as_svg", "final_regrets", "regret_curves", "save"),
+    "noted_figures": ("pulls_by_rank", "regret_by_gap"),
     "page": ("render_fragment", "render_page"),
     "power_laws": ("scaling",),
     "ratios": ("ratio_maps",),

@@ -9,6 +9,7 @@ from corebandit.compiled.bridge import EntryPoint
 from corebandit.contracts.recipe import REAL_LINE
 from corebandit.contracts.state import FloatArray, carry_over
 from corebandit.games.feature_game import play_features
+from corebandit.games.notes import new_notes
 from corebandit.parts.choose import best_arm
 from corebandit.policies import CORe, LinCORe
 from corebandit.policies.linear.lincore import LinCOReState
@@ -406,7 +407,7 @@ def test_compiled_and_in_plain_python_it_chooses_alike(sampler):
     total, state = np.zeros(1), policy.start(12, 4, 300, 300)
     loop = play_features.compiled
     room, rounds = np.empty((12, 4)), np.array([300])
-    loop(state, problem, stream(6, "play"), stream(7), rewards.copy(), room, rounds, False, total)
+    loop(state, problem, stream(6, "play"), stream(7), rewards.copy(), room, rounds, False, total, new_notes(1, 12))
     assert total[0] == pytest.approx(regret, abs=1e-9)
 
 

@@ -13,12 +13,12 @@ from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import digest
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import shortened
-from corebandit.experiments.chunks import Chunk, Runs
+from corebandit.experiments.chunks import Chunk, Runs, drawn
 from corebandit.games.blame import is_foreign
 from corebandit.games.game import NO_ROUNDS, Game
 from corebandit.games.kinds import game_of
+from corebandit.games.notes import Notes, in_short, joined
 from corebandit.games.rehearsal import check_unchanged, truth_of
-from corebandit.randomness.stream import stream
 
 COMPILING = threading.Lock()  # numba compiles one function at a time anyway
 NEVER = threading.Event()
@@ -45,19 +45,21 @@ def play_chunk(chunk: Chunk, stop: threading.Event = NEVER) -> Runs:
     policy, rounds = chunk.policy, chunk.rounds
     is_realised = chunk.regret == "realised"
     problem_id = digest(chunk.problem.describe())
-    regret = np.zeros(chunk.shape)
+    regret, noted = np.zeros(chunk.shape), []
     cpu_seconds, complaint = 0.0, ""
     measured: list[Any] = []
     for index, run in enumerate(range(chunk.first, chunk.last)):
         if stop.is_set():
             raise Stopped
         game, state, problem, needs = _begin(chunk, problem_id, run)
+        notes = game.notes(problem, rounds.size, chunk.horizon if chunk.actions else 0)
         if index == 0 and policy.runs_compiled:
-            _compile(chunk.label, game.loop, (state, problem, *needs, NO_ROUNDS, is_realised, regret[index]), stop)
+            nothing = (NO_ROUNDS, is_realised, regret[index], notes)
+            _compile(chunk.label, game.loop, (state, problem, *needs, *nothing), stop)
         truth = truth_of(problem)
         started = time.thread_time()
         try:
-            _play(chunk, game, state, problem, needs, rounds, regret[index], stop)
+            _play(chunk, game, state, problem, needs, rounds, regret[index], notes, stop)
         except Exception as error:
             if isinstance(error, Stopped) or not (isinstance(error, BadInput) or _is_foreign(chunk, problem)):
                 raise
@@ -65,9 +67,10 @@ def play_chunk(chunk: Chunk, stop: threading.Event = NEVER) -> Runs:
             raise BadInput(f"{chunk.label} fails in round {failed:,} of run {run}: {error}") from error
         cpu_seconds += time.thread_time() - started
         check_unchanged(chunk.problem, problem, truth)
+        noted.append(in_short(notes))
         measured.append(policy.measures(state))
         complaint = complaint or policy.complaint(state)  # one of a chunk is enough
-    return Runs(regret, cpu_seconds, _gathered(chunk.label, measured), complaint)
+    return Runs(regret, cpu_seconds, _gathered(chunk.label, measured), complaint, joined(noted))
 
 
 def _gathered(label: str, measured: Sequence[Any]) -> dict[str, FloatArray]:
@@ -85,7 +88,7 @@ def _gathered(label: str, measured: Sequence[Any]) -> dict[str, FloatArray]:
 
 def _begin(chunk: Chunk, problem_id: str, run: int) -> tuple[Game, Any, Any, tuple[Any, ...]]:
     """Return the game of a run, a state that has seen nothing, the problem, and what the loop needs."""
-    problem = chunk.problem.draw(stream(chunk.seed, problem_id, run, "instance"))
+    problem = drawn(chunk.problem, problem_id, chunk.seed, run)
     game = game_of(problem)
     state = chunk.policy.start_on(problem, chunk.horizon, game.n_observations(problem, chunk.horizon))
     return game, state, problem, game.needs(problem, (chunk.seed, problem_id, run))
@@ -99,11 +102,12 @@ def _play(
     needs: tuple[Any, ...],
     rounds: IntArray,
     regret: FloatArray,
+    notes: Notes,
     stop: threading.Event,
 ) -> None:
     function = game.loop.prepared(compiled=chunk.policy.runs_compiled)
     player = state if chunk.policy.runs_compiled else Stoppable(state, stop)
-    function(player, problem, *needs, rounds, chunk.regret == "realised", regret)
+    function(player, problem, *needs, rounds, chunk.regret == "realised", regret, notes)
 
 
 def _is_foreign(chunk: Chunk, problem: Any) -> bool:
@@ -116,7 +120,8 @@ def _failing_round(chunk: Chunk, problem_id: str, run: int, stop: threading.Even
     while bad - good > 1:
         middle = (good + bad) // 2
         try:
-            _play(chunk, *_begin(chunk, problem_id, run), np.array([middle]), np.zeros(1), stop)
+            game, state, problem, needs = _begin(chunk, problem_id, run)
+            _play(chunk, game, state, problem, needs, np.array([middle]), np.zeros(1), game.notes(problem, 1), stop)
         except Stopped:
             raise
         except Exception:
