@@ -1,6 +1,7 @@
 """Mistakes people make in policies and problems of their own: each is told in a sentence, and nothing is reported."""
 
 import re
+from typing import NamedTuple
 
 import pytest
 from typer.testing import CliRunner
@@ -8,6 +9,7 @@ from typer.testing import CliRunner
 import corebandit as cb
 from corebandit.catalogue import policy_from, problem_from
 from corebandit.cli import app
+from corebandit.randomness.stream import Stream
 
 MISTAKES = """
 from dataclasses import dataclass
@@ -222,3 +224,23 @@ def test_a_sound_policy_is_played_and_ours_are_not_rehearsed(mistakes, monkeypat
 
     monkeypatch.setattr("corebandit.games.rehearsal._played", forbidden)
     cb.run(cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()], horizon=300, runs=2))
+
+
+class NoField(NamedTuple):
+    """A problem of one arm that needs nothing to know."""
+
+    n_arms = 1
+
+    def pull(self, arm: int, rng: Stream) -> float:
+        return rng.random()
+
+    def mean(self, arm: int) -> float:
+        return 0.5
+
+    def best_mean(self) -> float:
+        return 0.5
+
+
+def test_a_problem_without_fields_is_a_sentence():
+    with pytest.raises(cb.BadInput, match="has no fields, and compiled code takes no empty tuples"):
+        cb.run(cb.Experiment(NoField(), [cb.UCB1()], horizon=20, runs=1))

@@ -28,3 +28,11 @@ def test_a_report_quotes_the_line_of_its_size():
     assert f"at most {100 * row['false verdicts']:.1f} %" in line
     assert "were not measured" in coverage_line(19)
     assert "samples of 3,000 regrets" in coverage_line(10**6)
+
+
+def test_cells_that_are_covered_too_seldom_are_named_where_verdicts_begin():
+    (row,) = (row for row in measured()["sizes"] if row["runs"] == ENOUGH_RUNS)
+    for cell in row["below 93 %"]:
+        assert cell in coverage_line(ENOUGH_RUNS)
+    few = measured()["sizes"][0]
+    assert f"less than 93 % for {len(few['below 93 %'])} of them" in coverage_line(20)

@@ -169,7 +169,7 @@ class Experiment:
         >>> from corebandit import BernoulliBandit, CORe
         >>> instance = Experiment(BernoulliBandit(), [CORe()], runs=4).instance(3)
         >>> [round(instance.mean(arm), 2) for arm in range(3)]
-        [0.36, 0.62, 0.33]
+        [0.69, 0.57, 0.62]
         """
         if check_count("run", run, at_least=0) >= self.runs:
             raise BadInput(f"run must be one of {self.runs}, counted from 0, not {run}")

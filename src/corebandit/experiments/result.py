@@ -87,8 +87,8 @@ class Result:
     def notes(self, policy: str, problem: str | None = None, figure: str | None = None) -> Notes:
         """Return what was noted of the runs of one policy: arrays with a row for each run.
 
-        >>> from corebandit import BernoulliBandit, CORe, compare
-        >>> notes = compare(BernoulliBandit(), [CORe()], horizon=500, runs=4).notes("CORe")
+        >>> from corebandit import BernoulliBandit, CORe, Experiment, run
+        >>> notes = run(Experiment(BernoulliBandit(), [CORe()], horizon=500, runs=4)).notes("CORe")
         >>> notes.pulls.shape, notes.pulls.sum(axis=1).tolist()
         ((4, 10), [500, 500, 500, 500])
         """

@@ -21,6 +21,7 @@ from corebandit.randomness.stream import stream
 
 N_ROUNDS = 150
 COMPILED_ALONE = "compiled code knows numbers, arrays and tuples of these: use an array, or say runs_compiled = False"
+NO_FIELDS = "has no fields, and compiled code takes no empty tuples: give it one, such as n_arms: int"
 METHODS = {
     "score": (("rng", "scores"), ("features", "rng", "scores")),
     "update": (("arm", "reward", "rng"), ("arm", "x", "reward", "rng")),
@@ -51,6 +52,8 @@ def _played(policy: AnyPolicy, problem: Problem, horizon: int) -> list[bytes]:
     """Play a few rounds, watched, and return what came of it."""
     n_rounds = min(horizon, N_ROUNDS)
     instance = problem.draw(stream(0))
+    if policy.runs_compiled and isinstance(instance, tuple) and not instance:
+        raise BadInput(f"{problem.name} {NO_FIELDS}")
     game, truth = game_of(instance), truth_of(instance)
     state = policy.start_on(instance, horizon, game.n_observations(instance, n_rounds))
     if is_foreign(policy):
@@ -93,6 +96,8 @@ def _check_state(policy: AnyPolicy, state: Any) -> None:
         return
     if not isinstance(state, tuple) or not hasattr(state, "_fields"):
         raise BadInput(f"{policy.name}: start must return a NamedTuple, not {shortened(state)}")
+    if not state:
+        raise BadInput(f"{policy.name}: its state {NO_FIELDS}")
     for name, value in zip(state._fields, state, strict=True):
         if not isinstance(value, np.ndarray | np.generic | int | float | bool | tuple):
             raise BadInput(f"{policy.name}: {name} of its state is a {type(value).__name__}, but {COMPILED_ALONE}")

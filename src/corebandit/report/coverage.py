@@ -5,6 +5,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+MOST_NAMED = 10
+
 
 @cache
 def measured() -> dict[str, Any]:
@@ -27,8 +29,16 @@ def coverage_line(n_runs: int) -> str:
     return (
         f"Measured on samples of {row['runs']:,} regrets of real policies, 95 % intervals contain the truth in "
         f"{_range(row['means'])} of samples for means and in {_range(row['differences'])} for paired differences, by "
-        f"policy and problem; equals would be told apart, falsely, in at most {100 * row['false verdicts']:.1f} %."
+        f"policy and problem{_low(row['below 93 %'])}; equals would be told apart, falsely, in at most "
+        f"{100 * row['false verdicts']:.1f} %."
     )
+
+
+def _low(cells: list[str]) -> str:
+    """Name the cells in which intervals contain the truth too seldom, or count them where they are many."""
+    if len(cells) > MOST_NAMED:
+        return f" (in less than 93 % for {len(cells)} of them)"
+    return f" (in less than 93 % for {', '.join(cells)})" if cells else ""
 
 
 def coverage_table() -> str:

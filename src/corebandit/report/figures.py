@@ -151,7 +151,7 @@ def _draw_curves(axes: Axes, panel: "DataFrame", styles: Styles, of: str = "regr
     if of == "best-arm share":
         axes.set_ylim(0, 1)
         axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    elif panel["mean"].is_nan().all():
+    elif panel["mean"].is_nan().any():
         raise BadInput(f"there is no {of} on {panel['problem'][0]}, where what is chosen is not one of fixed arms")
     else:
         log_scale(axes, "y", shown["mean"].to_numpy())
