@@ -1,14 +1,17 @@
 """Write what a run leaves behind: data, summary, claims, figures and the report, in one folder."""
 
+import hashlib
 import json
 import platform
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corebandit import __version__, report
+from corebandit.compiled.sources import PACKAGE
 from corebandit.contracts.atomic_files import write_whole
 from corebandit.experiments.result import Result
 from corebandit.report.claim import Claim
@@ -39,8 +42,18 @@ def publish(
     _write_json(folder / "claims.json", {"claims": [claim.describe() for claim in claims]})
     for name, figure in _figures(curves, finals, sweeps, drawings):
         report.save(figure, folder / "figures" / name)
+    about = {
+        "command": command,
+        "made": datetime.now(UTC).date().isoformat(),
+        "version": __version__,
+        "sources": _sources(),
+        "titles": [{**curve.names, "title": curve.title} for curve in result.curves()],
+    }
+    _write_json(folder / "about.json", about)
     settings = {
         "experiments": list(result.experiments),
+        "made": about["made"],
+        "sources": about["sources"],
         "versions": {
             "corebandit": __version__,
             "Python": platform.python_version(),
@@ -87,6 +100,14 @@ def _figures(
                 yield f"{figure}{suffix}", picture
     for drawing in drawings:
         yield f"{drawing.name}-{_slug(drawing.title)}", drawing.figure
+
+
+def _sources() -> str:
+    """Return a short name of the package's sources, which an edit changes; version control may not be at hand."""
+    content = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        content.update(f"{path.relative_to(PACKAGE).as_posix()}\n".encode() + path.read_bytes())
+    return content.hexdigest()[:12]
 
 
 def _slug(title: str) -> str:
