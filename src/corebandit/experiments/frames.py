@@ -47,6 +47,7 @@ SWEEPS = {
     "x_label": pl.String,  # what to call the place, if not by its value
     "y_name": pl.String,
     "y": pl.Float64,
+    "tied": pl.Boolean,  # cannot be told from the best of its series
     "runs": pl.Int64,
     "horizon": pl.Int64,
     "mean": pl.Float64,

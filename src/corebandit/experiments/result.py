@@ -1,7 +1,7 @@
 """What an experiment has shown: the regret of every run at every checkpoint, and the description that made it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -187,8 +187,12 @@ class Result:
         return frame_of(FINALS, parts)
 
     def sweeps(self) -> pl.DataFrame:
-        """Return the final regret of each policy that is a point of a parameter sweep: mean and 95 % interval."""
+        """Return the final regret of each policy that is a point of a parameter sweep: mean and 95 % interval.
+
+        Those are `tied` whose paired difference to the lowest of their series has an interval that includes 0.
+        """
         points = self._points()
+        best = self._best_of_series(points)
         rows = []
         for curve in self._curves:
             if tuple(curve.names.values()) not in points:
@@ -205,6 +209,7 @@ class Result:
                     "x_label": point.get("name"),
                     "y_name": y_name,
                     "y": None if y is None else float(y),
+                    "tied": _is_tied(curve, best[curve.figure, title, point["series"]]),
                     "runs": curve.finals.size,
                     "horizon": int(curve.rounds[-1]),
                     "mean": curve.final.value,
@@ -213,6 +218,17 @@ class Result:
                 }
             )
         return pl.DataFrame(rows, schema=SWEEPS)
+
+    def _best_of_series(self, points: Mapping[tuple[str, str, str], Any]) -> dict[tuple[str, str, str], Curve]:
+        """Return the curve of the lowest mean by figure, title and series."""
+        best: dict[tuple[str, str, str], Curve] = {}
+        for curve in self._curves:
+            if (known := points.get((curve.figure, curve.problem, curve.policy))) is not None:
+                title, point = known
+                lowest = best.setdefault((curve.figure, title, point["series"]), curve)
+                if curve.final.value < lowest.final.value:
+                    best[curve.figure, title, point["series"]] = curve
+        return best
 
     def _points(self) -> dict[tuple[str, str, str], tuple[str, dict[str, Any]]]:
         """Return the panel of each policy of a sweep and where it stands there, by figure, problem and policy."""
@@ -285,6 +301,14 @@ class Result:
     def load(cls, folder: str | os.PathLike[str]) -> "Result":
         """Read a result that `save`, or the command line, has written."""
         return cls(*read_result(Path(folder)))
+
+
+def _is_tied(curve: Curve, best: Curve) -> bool:
+    """Tell whether the runs of two curves do not say which of them is lower; unpaired ones are not compared."""
+    if curve.finals.size != best.finals.size or curve.problem != best.problem:
+        return False
+    gaps = curve.finals - best.finals
+    return gaps.size < 2 or mean_interval(gaps).low <= 0.0
 
 
 def _number(value: Any) -> float | None:

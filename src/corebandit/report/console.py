@@ -20,6 +20,7 @@ VERDICT_STYLES = {"holds": "bold green", "does not hold": "bold red"}
 READING_STYLES = {"lower": "green", "higher": "red"}
 UNSURE_STYLE = "yellow"
 INDENT, GAP, LEAST_NAME = 2, 3, 8
+TIED = "~"
 
 
 def results_table(summary: "DataFrame") -> RenderableType:
@@ -75,7 +76,8 @@ def verdicts_table(judged: Sequence[Claim]) -> Table:
 def sweeps_table(sweeps: "DataFrame") -> RenderableType:
     """Return mean final regret under every setting: one parameter down and series across, or one parameter each way.
 
-    The best setting of each series is bold, and is named with its interval below the table.
+    The best setting of each series is bold, and is named with its interval below the table; a wave marks those that
+    cannot be told from it.
     """
     parts: list[RenderableType] = []
     for section in sweep_tables(sweeps):
@@ -88,7 +90,10 @@ def sweeps_table(sweeps: "DataFrame") -> RenderableType:
             table.add_column(Text(header), justify="right", overflow="fold")
         for name, cells in section.rows:
             texts = [
-                Text(cell.text if is_grid else cell.mean, "bold" if cell.is_best else "")
+                Text(
+                    (TIED if cell.is_tied else "") + (cell.text if is_grid else cell.mean),
+                    "bold" if cell.is_best else "",
+                )
                 if cell
                 else Text(tables.UNKNOWN)
                 for cell in cells
@@ -96,6 +101,8 @@ def sweeps_table(sweeps: "DataFrame") -> RenderableType:
             table.add_row(Text(name, "dim"), *texts)
         problem = f"{section.title}, {section.series}" if is_grid else section.title
         best = Text("\n".join(f"best: {line}" for line in section.best))
+        if any(cell and cell.is_tied for _, cells in section.rows for cell in cells):
+            best.append(f"\n{TIED} cannot be told from the best: the 95 % interval of the difference includes 0", "dim")
         parts += [_title(section.figure, problem, section.size), Padding(Group(table, best), (0, 0, 1, INDENT))]
     return Group(*parts)
 
