@@ -88,6 +88,15 @@ def rarely(bound: float, failures: int, trials: int, subject: Subject) -> Findin
     return Finding(*subject, share, low, high, bound, *chances, trials, enough=1)
 
 
+def often(bound: float, successes: int, trials: int, subject: Subject) -> Finding:
+    """Judge whether something happens in more than a share `bound` of all trials, by exact binomial tests."""
+    from scipy.stats import binom
+
+    share, low, high = frequency_interval(successes, trials)
+    chances = float(binom.sf(successes - 1, trials, bound)), float(binom.cdf(successes, trials, bound))
+    return Finding(*subject, share, low, high, bound, *chances, trials, enough=1)
+
+
 def exactly(bound: float, value: float, n_runs: int, subject: Subject) -> Finding:
     """Judge whether a number that is no estimate is `bound`."""
     is_other = float(value != bound)
