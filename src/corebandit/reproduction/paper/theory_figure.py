@@ -19,17 +19,13 @@ from corebandit.report.claim import Claim, Finding
 from corebandit.reproduction.claims import Finals, Subject, below, exactly, judged, similar
 from corebandit.reproduction.figure import Figure, Size
 from corebandit.reproduction.paper import figure1, figure2, growth, lemma_drawing, lemmas
-from corebandit.reproduction.paper.growth import AGAINST_D, AGAINST_K, AGAINST_N, FACTORS, NAME
+from corebandit.reproduction.paper.growth import AGAINST_D, AGAINST_K, AGAINST_N, AXES, FACTORS, NAME, THEOREM
 from corebandit.reproduction.trials import OneHot
 
 POOL = "theory-pool"
 ONE_HOT = "theory-one-hot"
 ONE_HOT_RUNS, ONE_HOT_ROUNDS = 20, 3_000
-EXPONENTS = {
-    AGAINST_N: ("rounds after the warm-up", 0.5),
-    AGAINST_K: ("log K", 0.5),
-    AGAINST_D: ("d", 1.5),
-}
+EXPONENTS = {AGAINST_N: 0.5, AGAINST_K: 0.5, AGAINST_D: 1.5}  # of d the theorem's, if arms are without number
 POOL_PROBLEMS: dict[str, Problem] = {**figure1.CLASSES, **figure2.CLASSES}
 
 
@@ -105,9 +101,10 @@ def _growth_findings(measured: Sequence[growth.Growth], series: str) -> list[Fin
     findings = []
     for each in measured:
         if each.series == series and (exponent := each.exponent()) is not None:
-            size, bound = EXPONENTS[each.title]
+            size, (theorem, _), bound = AXES[each.title], THEOREM[each.title], EXPONENTS[each.title]
             n_runs = 0 if each.left_out else each.fewest_runs  # with sizes left out nothing is decided
-            findings.append(below(bound, exponent, n_runs, Subject("", series, f"exponent of regret in {size}")))
+            measure = f"exponent of regret in {size} as measured (the theorem's: {theorem:g})"
+            findings.append(below(bound, exponent, n_runs, Subject("", series, measure)))
     return findings
 
 
