@@ -173,42 +173,43 @@ def _room_margins(result: Result, bound: str, per_horizon: float, series: str | 
 
 def _with_margins(claim: Claim, margins: Sequence[str]) -> Claim:
     """Say beside the evidence how much tighter the bound could be."""
-    if not margins:
-        return claim
-    said = f"on LinCORe's own histories the bound could be tighter by a factor of {', '.join(margins)}"
-    return replace(claim, evidence=f"{claim.evidence}; {said}")
+    said = "on LinCORe's own histories the bound could be tighter by a factor of "
+    return _saying(claim, said + ", ".join(margins)) if margins else claim
+
+
+def _saying(claim: Claim, *more: str) -> Claim:
+    """Say more beside the evidence."""
+    return replace(claim, evidence="; ".join([claim.evidence, *more]))
 
 
 def _concentration(result: Result) -> Claim:
     findings, margins = [], []
-    for name, rewards in ((PRACTICE, "Gaussian"), (THEOREM, "Gaussian, the theorem's alpha"), (COINS, "0/1")):
-        for horizon, series, curve in seen_of(result, name):
+    kinds = {PRACTICE: "Gaussian rewards", THEOREM: "Gaussian rewards, the theorem's alpha", COINS: "0/1 rewards"}
+    for name, kind in kinds.items():
+        seen = list(seen_of(result, name))
+        margins += [f"{min(own.spread_margin(curve) for *_, curve in seen):.2f} ({kind})"] if seen else []
+        for horizon, series, curve in seen:
             draws, beyond = own.n_draws(curve), own.counts(curve, "spread")
-            margins.append(f"{own.spread_margin(curve):.2f} ({rewards}, {series}, n = {horizon:,})")
+            on, who = f"{kind}, n = {horizon:,}, {draws:,} draws", f"LinCORe, {series}"
             findings += [
                 rarely(
                     own.spread_bound(place),
                     beyond[place],
                     draws,
-                    Subject(
-                        f"{rewards} rewards, n = {horizon:,}, {draws:,} draws",
-                        f"LinCORe, {series}",
-                        f"share of draws beyond {EDGES[place]:.3g} a |x|",
-                    ),
+                    Subject(on, who, f"share of draws beyond {EDGES[place]:.3g} a |x|"),
                 )
                 for place in own.TRIED
             ]
-    return _with_margins(
-        judged(
-            "T7",
-            "Concentration of the perturbation: given the past, it moves an arm's estimate by c |x| or more with "
-            "probability 2 exp(-c^2 / (2 a^2)) at most, |x| in the norm of G^-1 and a the largest value in the pool "
-            "(LinCORe's own histories; with 0/1 rewards the bound has least room).",
-            None,
-            findings,
-        ),
-        margins,
+    claim = judged(
+        "T7",
+        "Concentration of the perturbation: given the past, it moves an arm's estimate by c |x| or more with "
+        "probability 2 exp(-c^2 / (2 a^2)) at most, |x| in the norm of G^-1 and a the largest value in the pool "
+        "(LinCORe's own histories; with 0/1 rewards the bound has least room).",
+        None,
+        findings,
     )
+    said = "the noise could be larger by a factor of "
+    return _saying(claim, said + ", ".join(margins)) if margins else claim
 
 
 def _optimism(result: Result, factor: float, series: str) -> Claim:
@@ -230,15 +231,14 @@ def _optimism(result: Result, factor: float, series: str) -> Claim:
         )
         fewest = curve.measures["fewest"].min() / (draws / (curve.finals.size * N_LOOKS))
         said.append(
-            f"the chance is {lifted / draws / promised:,.0f} times the bound (n = {horizon:,}; in no history below "
-            f"{fewest:.3g})"
+            f"that is {lifted / draws / promised:,.0f} times the bound, and in no past fewer than {fewest:.3g} of its "
+            f"draws (n = {horizon:,})"
         )
     for horizon, _, curve in seen_of(result, PRACTICE, series):
         draws = own.n_draws(curve)
         said.append(
-            f"with alpha = 0.6, as measured, {own.n_optimistic(curve) / draws:.3g} of the draws are optimistic in this "
-            f"sense, and {curve.measures['hopeful'].sum() / draws:.3g} put the best arm above its true mean "
-            f"(n = {horizon:,})"
+            f"with alpha = 0.6, as measured, {own.n_optimistic(curve) / draws:.3g} of the draws are, and "
+            f"{curve.measures['hopeful'].sum() / draws:.3g} put the best arm above its true mean (n = {horizon:,})"
         )
     claim = judged(
         "T8",
@@ -248,4 +248,4 @@ def _optimism(result: Result, factor: float, series: str) -> Claim:
         factor,
         findings,
     )
-    return replace(claim, evidence="; ".join([claim.evidence, *said]))
+    return _saying(claim, *said)
