@@ -14,6 +14,7 @@ from corebandit.reproduction.claims import (
     below,
     exactly,
     judged,
+    often,
     rarely,
     ratio_above,
     ratio_below,
@@ -90,6 +91,20 @@ def test_similar_means_within_a_margin_and_known_to_be(value, spread, verdict):
 )
 def test_what_happens_rarely_is_judged_exactly(failures, trials, verdict):
     assert rarely(0.001, failures, trials, IT).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "verdict"),
+    [(0, 10_000, FAILS), (0, 5_000, UNDECIDED), (10, 10_000, UNDECIDED), (30, 10_000, HOLDS)],
+)
+def test_what_happens_often_is_judged_exactly(successes, trials, verdict):
+    assert often(0.001, successes, trials, IT).verdict == verdict
+
+
+def test_of_nothing_nothing_is_said():
+    claim = judged("A", "that it is so", None, [])
+    assert claim.verdict == claim.uncorrected == UNDECIDED
+    assert claim.evidence == "nothing was measured"
 
 
 def test_what_is_no_estimate_is_so_or_not():

@@ -62,8 +62,8 @@ def run_and_publish(
     """Run experiments and leave data, figures and a report in a folder.
 
     Experiments that depend on a search are a function of the result of `search`, which runs first. `checks` run last:
-    `judge` is handed their results too, but none is shown. Of parameter studies the best settings are printed, or all
-    of them if `show_settings`.
+    `judge` and `draw` are handed their results too, but no table shows them. Of parameter studies the best settings are
+    printed, or all of them if `show_settings`.
     """
     from rich.console import Console
 
@@ -82,7 +82,8 @@ def run_and_publish(
     if searched is not None:
         result = result.joined_with(searched)
     checked = run(checks, jobs=jobs, folder=chunks, progress=True) if checks else Result([], [])
-    claims, drawings = judge(result.joined_with(checked)), draw(result)
+    everything = result.joined_with(checked)
+    claims, drawings = judge(everything), draw(everything)
     command = shlex.join(["corebandit", *map(as_text, sys.argv[1:])])
     seconds = time.monotonic() - started
     page = publish(

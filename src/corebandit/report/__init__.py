@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from corebandit.report.against_bounds import shares
     from corebandit.report.console import best_settings, differences_table, results_table, sweeps_table, verdicts_table
     from corebandit.report.figures import as_svg, final_regrets, regret_curves, save
     from corebandit.report.noted_figures import pulls_by_rank, regret_by_gap
@@ -33,6 +34,7 @@ __all__ = [
     "results_table",
     "save",
     "scaling",
+    "shares",
     "sweep_figures",
     "sweep_lines",
     "sweep_panels",
@@ -41,6 +43,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "against_bounds": ("shares",),
     "console": ("best_settings", "differences_table", "results_table", "sweeps_table", "verdicts_table"),
     "figures": ("as_svg", "final_regrets", "regret_curves", "save"),
     "noted_figures": ("pulls_by_rank", "regret_by_gap"),

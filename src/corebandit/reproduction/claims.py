@@ -88,6 +88,15 @@ def rarely(bound: float, failures: int, trials: int, subject: Subject) -> Findin
     return Finding(*subject, share, low, high, bound, *chances, trials, enough=1)
 
 
+def often(bound: float, successes: int, trials: int, subject: Subject) -> Finding:
+    """Judge whether something happens in more than a share `bound` of all trials, by exact binomial tests."""
+    from scipy.stats import binom
+
+    share, low, high = frequency_interval(successes, trials)
+    chances = float(binom.sf(successes - 1, trials, bound)), float(binom.cdf(successes, trials, bound))
+    return Finding(*subject, share, low, high, bound, *chances, trials, enough=1)
+
+
 def exactly(bound: float, value: float, n_runs: int, subject: Subject) -> Finding:
     """Judge whether a number that is no estimate is `bound`."""
     is_other = float(value != bound)
@@ -124,9 +133,9 @@ def judged(claim_id: str, claim: str, warm_up: float | None, findings: Sequence[
     hold, fail = (
         holm(chances, level) for chances in ([each.p_holds for each in findings], [each.p_fails for each in findings])
     )
-    verdict = FAILS if any(fail) else HOLDS if all(hold) else UNDECIDED
+    verdict = FAILS if any(fail) else HOLDS if findings and all(hold) else UNDECIDED  # of nothing, nothing is said
     plain = {finding.verdict for finding in (replace(each, enough=1) for each in findings)}
-    uncorrected = FAILS if FAILS in plain else UNDECIDED if UNDECIDED in plain else HOLDS
+    uncorrected = FAILS if FAILS in plain else HOLDS if plain == {HOLDS} else UNDECIDED
     said = (verdict, uncorrected) if is_enough else (LOOKS[verdict], LOOKS[uncorrected])
     return Claim(claim_id, claim, warm_up, *said, _evidence(findings, verdict, is_enough), tuple(findings))
 

@@ -20,7 +20,9 @@ from corebandit.reproduction.theory import regret_shape
 NAME = "theory"
 FACTORS = {4.0: "warm-up 4", 2.0: "warm-up 2"}
 AGAINST_N, AGAINST_D, AGAINST_K = "Regret against n", "Regret against d", "Regret against K"
-AXES = {AGAINST_N: "rounds after the warm-up", AGAINST_D: "d", AGAINST_K: "K"}
+AXES = {AGAINST_N: "rounds after the warm-up", AGAINST_D: "d", AGAINST_K: "log K"}
+THEOREM = {AGAINST_N: (0.5, "sqrt(n)"), AGAINST_D: (1.0, "d"), AGAINST_K: (0.5, "sqrt(log K)")}  # exponents
+BEYOND = "regret beyond the warm-up"
 TITLES = {"n": AGAINST_N, "d": AGAINST_D, "K": AGAINST_K}
 
 SHARES_OF_HORIZON = (0.1, 10**-0.5, 1.0, 10**0.5, 10.0)
@@ -64,9 +66,13 @@ class Growth(NamedTuple):
         """Estimate the exponent of regret in the size, of K in its logarithm; None if there are too few sizes."""
         if len(self.sizes) < 2:
             return None
-        sizes = [math.log(size) if self.title == AGAINST_K else size for size in self.sizes]
         # Other d and K are other problems; other horizons are the same ones, played longer.
-        return growth_exponent(sizes, self.regret, paired=self.title == AGAINST_N)
+        return growth_exponent(self.scale, self.regret, paired=self.title == AGAINST_N)
+
+    @property
+    def scale(self) -> list[float]:
+        """Return what the exponent is of: the sizes, or the logarithms of K."""
+        return [math.log(size) if self.title == AGAINST_K else float(size) for size in self.sizes]
 
     @property
     def fewest_runs(self) -> int:
@@ -112,7 +118,7 @@ def drawings(result: Result) -> list[Drawing]:
     rows, fits = [], []
     first: dict[str, float] = {}
     for growth in growths(result):
-        for size, regret in zip(growth.sizes, growth.regret, strict=True):
+        for size, x, regret in zip(growth.sizes, growth.scale, growth.regret, strict=True):
             mean, low, high = mean_interval(regret)
             scale = first.setdefault(growth.title, mean / _shape(growth.title, size))
             rows.append(
@@ -120,17 +126,18 @@ def drawings(result: Result) -> list[Drawing]:
                     "title": growth.title,
                     "series": growth.series,
                     "x_name": AXES[growth.title],
-                    "x": float(size),
+                    "x": x,
+                    "y_name": BEYOND,
                     "mean": mean,
                     "ci_low": low,
                     "ci_high": high,
                     "bound": scale * _shape(growth.title, size),
                 }
             )
-        if growth.title == AGAINST_K or (exponent := growth.exponent()) is None:
-            continue  # a power of log K is no straight line here
+        if (exponent := growth.exponent()) is None:
+            continue
         value, low, high = exponent.interval()
-        reference, name = {AGAINST_N: (0.5, "sqrt(n)"), AGAINST_D: (1.0, "d")}[growth.title]
+        reference, name = THEOREM[growth.title]
         fits.append(
             {
                 "title": growth.title,
@@ -144,7 +151,9 @@ def drawings(result: Result) -> list[Drawing]:
         )
     caption = (
         "LinCORe's regret beyond its warm-up on Gaussian linear bandits as one size grows and the others stay (d = 10, "
-        "K = 50; K = 100 while d grows), both axes logarithmic. Solid: the fitted power law, with its exponent and "
-        "95 % interval. Dashed: the shape of the bound, d sqrt(n log K), through the first point."
+        "K = 50; K = 100 while d grows), both axes logarithmic. Solid: the fitted power law, of K in its logarithm, "
+        "with its exponent and 95 % interval: growth as measured. Dashed: the shape of the theorem's bound, "
+        "d sqrt(n log K), through the first point; the theorem is for the worst case, and for an alpha that grows with "
+        "d and n."
     )
     return [Drawing(NAME, "Growth of regret", caption, scaling(pl.DataFrame(rows), pl.DataFrame(fits)))]
