@@ -132,7 +132,7 @@ def test_other_readings_are_judged_beside_and_counted_apart(frames, verdicts, se
     assert "With warm-up factor 4, of 3 claims 2 hold, 1 is undecided." in text
     changed = replace(same, verdict="undecided", uncorrected="undecided")
     text = Page(render_page("Readings", *frames, [*verdicts, changed], settings)).text
-    assert "F1.a, UCB1 (other), warm-up 4: undecided, not holds" in text
+    assert "F1.a, UCB1 (other), warm-up 4: undecided (as drawn: holds)" in text
     assert "UCB1 (other) warm-up 4 undecided says otherwise" in text
 
 

@@ -220,7 +220,7 @@ def test_readings_stand_apart_and_those_that_disagree_are_named(verdicts):
     assert [verdict.warm_up for verdict in claims[0].as_drawn] == ["4", "2"]
     assert list(claims[0].readings) == ["UCB1 (other)", "UCB1 (another)"]
     assert [verdict.instead_of for (verdict,) in claims[0].readings.values()] == ["", "holds"]
-    assert disagreements(claims) == ["F1.a, UCB1 (another), warm-up 4: undecided, not holds"]
+    assert disagreements(claims) == ["F1.a, UCB1 (another), warm-up 4: undecided (as drawn: holds)"]
     assert disagreements(claims_of(verdicts)) == []
 
 

@@ -75,11 +75,11 @@ def disagreements(sections: Sequence[ClaimSection]) -> list[str]:
     """Say, a line each, which reading of the sources changes the verdict on which claim."""
     found = []
     for section in sections:
-        for reading, verdicts in section.readings.items():
-            changed = [verdict for verdict in verdicts if verdict.instead_of]
-            for verdict in changed:
+        for verdict in section.verdicts:
+            if verdict.instead_of:
                 factor = f", warm-up {verdict.warm_up}" if verdict.warm_up else ""
-                found.append(f"{section.id}, {reading}{factor}: {verdict.verdict}, not {verdict.instead_of}")
+                said = f"{verdict.verdict} (as drawn: {verdict.instead_of})"
+                found.append(f"{section.id}, {verdict.reading}{factor}: {said}")
     return found
 
 
