@@ -29,6 +29,14 @@ def made_up(experiments, mean_regret, runs=30, spread=1.0):
 
 
 def verdicts_of(claims):
-    """Return the verdict of each claim by id and warm-up, as it would be if there were runs enough for one."""
+    """Return the verdict of each claim by id and warm-up, as it would be if there were runs enough for one.
+
+    Under another reading than that of the figure, the reading's name comes third.
+    """
     meant = {look: verdict for verdict, look in LOOKS.items()}
-    return {(claim.id, claim.warm_up): meant.get(claim.verdict, claim.verdict) for claim in claims}
+    found = {}
+    for claim in claims:
+        key = (claim.id, claim.warm_up, claim.reading) if claim.reading else (claim.id, claim.warm_up)
+        assert key not in found, "a claim is judged once"
+        found[key] = meant.get(claim.verdict, claim.verdict)
+    return found

@@ -32,15 +32,20 @@ def test_reproduce_writes_everything(tmp_path):
     figures = {path.name for path in (tmp_path / "figures").iterdir()}
     assert figures >= {"figure1.png", "figure1.svg", "figure1-final-regret.png", "figure1-final-regret.svg"}
     rows = json.loads((tmp_path / "summary.json").read_text())["rows"]
-    assert len(rows) == 3 * 8
+    assert len(rows) == 3 * 8 + 9  # eight policies, and other readings of some
     columns = "figure problem policy horizon runs mean stderr ci_low ci_high cpu_seconds"
     assert list(rows[0]) == columns.split()
     claims = json.loads((tmp_path / "claims.json").read_text())["claims"]
     assert {(claim["id"], claim["warm_up"]) for claim in claims} == {
         (name, factor) for name in ("F1.a", "F1.b", "F1.c") for factor in (2.0, 4.0)
     }
+    readings = {claim["reading"] for claim in claims if claim["id"] == "F1.a"}
+    assert readings == {"", "UCB-V (anytime)"}
+    assert "- UCB-V (anytime)" in printed
     page = (tmp_path / "report.html").read_text()
     assert not re.search(r"""(src|href)=["']https?://""", page)
+    assert "Rivals as published" in page
+    assert "In the tables only: CORe (warm-up 2), TS (scale 0.5)," in page
 
 
 @pytest.mark.heavy
@@ -60,7 +65,7 @@ def test_each_experiment_is_built_once_and_each_summary_computed_once(tmp_path, 
         monkeypatch.setattr(curve, name, counted(name, getattr(curve, name)))
     monkeypatch.setattr(result, "mean_interval", counted("differences", result.mean_interval))
     corebandit("reproduce", "figure1", *SMALL, "--out", tmp_path)
-    n_curves = 3 * 8
+    n_curves = 3 * 8 + 9
     assert counts == {
         "experiments": 3,
         "mean_interval": n_curves,

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import polars as pl
 import pytest
 
-from corebandit.report import Drawing, heat_map, render_fragment, render_page, sweep_lines
+from corebandit.report import Drawing, Provenance, heat_map, render_fragment, render_page, sweep_lines
 
 pytestmark = pytest.mark.heavy  # every page is drawn
 
@@ -123,6 +123,43 @@ def test_claims_come_with_both_verdicts_evidence_and_details(page):
     assert "claims that hold, warm-up 2 1 of 2 judged" in text
     assert "undecided one by one: holds 1.02" in text
     assert "claims that hold, warm-up 4 2 of 3 judged" in text
+
+
+def test_other_readings_are_judged_beside_and_counted_apart(frames, verdicts, settings):
+    same = replace(verdicts[0], reading="UCB1 (other)")
+    text = Page(render_page("Readings", *frames, [*verdicts, same], settings)).text
+    assert "each reading is judged; none changes a verdict" in text
+    assert "With warm-up factor 4, of 3 claims 2 hold, 1 is undecided." in text
+    changed = replace(same, verdict="undecided", uncorrected="undecided")
+    text = Page(render_page("Readings", *frames, [*verdicts, changed], settings)).text
+    assert "F1.a, UCB1 (other), warm-up 4: undecided (as drawn: holds)" in text
+    assert "UCB1 (other) warm-up 4 undecided says otherwise" in text
+
+
+def test_policies_without_a_curve_are_named_and_have_no_line(make, verdicts, settings):
+    made = make()
+    drawn = made._replace(curves=made.curves.filter(made.curves["policy"] != "TS"))
+    text = Page(render_page("Fewer", *drawn, verdicts, settings)).text
+    assert "4 policies on 2 problems, 11 runs of 10,000 rounds each. Lower is better." in text
+    assert "In the tables only: TS." in text
+    assert "In the tables only" not in Page(render_page("All", *made, verdicts, settings)).text
+
+
+def test_the_page_says_where_parameters_come_from(frames, verdicts, settings):
+    row = Provenance("figure1", "PHE", "a", "the best", "1.1 & more", "PHE: 1.1", "they <agree>")
+    page = Page(render_page("Origins", *frames, verdicts, settings, provenance=[row]))
+    assert "provenance" in page.ids
+    assert "Figure 1: 1 row policy" in page.text
+    assert "PHE a the best 1.1 & more PHE: 1.1 they <agree>" in page.text
+    assert "provenance" not in Page(render_page("None", *frames, verdicts, settings)).ids
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_long_tables_are_folded(swept, settings, monkeypatch):
+    frames, sweeps = swept
+    assert "Easy: 12 rows" not in render_page("Short", *frames, [], settings, sweeps=sweeps)
+    monkeypatch.setattr("corebandit.report.page.LONGEST_TABLE", 11)
+    assert "Easy: 12 rows" in render_page("Long", *frames, [], settings, sweeps=sweeps)
 
 
 @pytest.mark.usefixtures("undrawn")

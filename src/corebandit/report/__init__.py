@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from corebandit.report.noted_figures import pulls_by_rank, regret_by_gap
     from corebandit.report.page import render_fragment, render_page
     from corebandit.report.power_laws import scaling
+    from corebandit.report.provenance import Provenance
     from corebandit.report.ratios import ratio_maps
     from corebandit.report.sections import Drawing
     from corebandit.report.sweep_drawings import heat_map, heat_map_panels, sweep_figures, sweep_lines, sweep_panels
 
 __all__ = [
     "Drawing",
+    "Provenance",
     "as_svg",
     "best_settings",
     "differences_table",
@@ -49,6 +51,7 @@ _HOMES = {
     "noted_figures": ("pulls_by_rank", "regret_by_gap"),
     "page": ("render_fragment", "render_page"),
     "power_laws": ("scaling",),
+    "provenance": ("Provenance",),
     "ratios": ("ratio_maps",),
     "sections": ("Drawing",),
     "sweep_drawings": ("heat_map", "heat_map_panels", "sweep_figures", "sweep_lines", "sweep_panels"),

@@ -58,7 +58,8 @@ class Claim:
     """A claim of the paper, judged for one length of the warm-up, or whatever its length.
 
     It holds if all findings do, at a level corrected for their number (Holm), and fails if any does; `uncorrected` is
-    what they say one by one.
+    what they say one by one. `reading` names what stands for what where the sources can be read in another way than the
+    figure shows.
     """
 
     id: str
@@ -68,6 +69,7 @@ class Claim:
     uncorrected: str
     evidence: str
     details: tuple[Finding, ...] = ()
+    reading: str = ""
 
     def describe(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from corebandit.report import tables
 from corebandit.report.claim import Claim
+from corebandit.report.claim_tables import Verdict, claims as claim_sections
 from corebandit.report.sweep_tables import sweep_tables
 
 if TYPE_CHECKING:
@@ -56,8 +57,11 @@ def differences_table(differences: "DataFrame") -> RenderableType:
 
 
 def verdicts_table(judged: Sequence[Claim]) -> Table:
-    """Return one row per claim, with its verdict for every warm-up factor."""
-    claims = tables.claims(judged)
+    """Return one row per claim, with its verdict for every warm-up factor, and one for each other reading of it.
+
+    What another reading says is dim where it says the same.
+    """
+    claims = claim_sections(judged)
     factors = list(dict.fromkeys(verdict.warm_up for claim in claims for verdict in claim.verdicts if verdict.warm_up))
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("id", no_wrap=True)
@@ -65,12 +69,25 @@ def verdicts_table(judged: Sequence[Claim]) -> Table:
     for factor in factors or [""]:
         table.add_column(f"warm-up {factor}" if factor else "verdict", min_width=13, max_width=13)
     for claim in claims:
-        found = {verdict.warm_up: verdict.verdict for verdict in claim.verdicts}
-        # A claim that does not depend on the warm-up has one verdict for every factor.
-        cells = [found.get(factor, found.get("", tables.UNKNOWN)) for factor in factors or [""]]
-        styled = [Text(verdict, VERDICT_STYLES.get(verdict, UNSURE_STYLE)) for verdict in cells]
-        table.add_row(Text(claim.id, "bold"), Text(claim.text), *styled)
+        table.add_row(Text(claim.id, "bold"), Text(claim.text), *_verdict_cells(claim.as_drawn, factors))
+        for reading, verdicts in claim.readings.items():
+            table.add_row("", Text(f"- {reading}", "dim"), *_verdict_cells(verdicts, factors))
     return table
+
+
+def _verdict_cells(verdicts: Sequence[Verdict], factors: Sequence[str]) -> list[Text]:
+    cells = []
+    found = {verdict.warm_up: verdict for verdict in verdicts}
+    for factor in factors or [""]:
+        # A claim that does not depend on the warm-up has one verdict for every factor.
+        verdict = found.get(factor, found.get(""))
+        if verdict is None:
+            cells.append(Text(tables.UNKNOWN))
+        elif verdict.reading and not verdict.instead_of:
+            cells.append(Text("the same", "dim"))
+        else:
+            cells.append(Text(verdict.verdict, VERDICT_STYLES.get(verdict.verdict, UNSURE_STYLE)))
+    return cells
 
 
 def sweeps_table(sweeps: "DataFrame") -> RenderableType:

@@ -10,12 +10,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from corebandit.contracts.validate import counted
 from corebandit.report import figures, tables
 from corebandit.report.claim import ENOUGH_RUNS, FAILS, HOLDS, LOOKS, Claim
+from corebandit.report.claim_tables import ClaimSection, claims as claim_sections, disagreements
 from corebandit.report.coverage import coverage_line
+from corebandit.report.provenance import HEADERS, Provenance, by_figure
 from corebandit.report.sections import Drawing, figure_sections, outside_sweeps, size_of, with_runs
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
+LONGEST_TABLE = 24  # rows; longer ones are folded
 VERDICT_CLASSES = {HOLDS: "holds", FAILS: "fails"}
 VERDICT_VERBS = {
     HOLDS: ("holds", "hold"),
@@ -36,6 +39,7 @@ def render_page(
     sweeps: "DataFrame | None" = None,
     drawings: Sequence[Drawing] = (),
     captions: Mapping[str, str] | None = None,
+    provenance: Sequence[Provenance] = (),
 ) -> str:
     """Return the report as one self-contained HTML page.
 
@@ -56,8 +60,10 @@ def render_page(
         Figures to show in the sections they name; a name without a section gets one of its own, at the end.
     captions
         What a figure is about, in a sentence, by its name.
+    provenance
+        Where the parameters of its policies come from.
     """
-    claims = tables.claims(judged)
+    claims = claim_sections(judged)
     sections = [
         with_runs(section, finals, differences) for section in figure_sections(summary, curves, sweeps, drawings)
     ]
@@ -70,8 +76,12 @@ def render_page(
         figures=sections,
         captions=captions or {},
         far=figures.FAR,
+        longest=LONGEST_TABLE,
         claims=claims,
         tally=_tally(claims),
+        disagreements=disagreements(claims),
+        provenance={tables.figure_title(figure): rows for figure, rows in by_figure(provenance).items()},
+        provenance_headers=HEADERS,
         command=settings.get("command"),
         versions=settings.get("versions", {}),
         experiments=_experiments(settings.get("experiments", ())),
@@ -119,7 +129,7 @@ def _lead(summary: "DataFrame", sweeps: "DataFrame | None") -> str:
 
 
 def _tiles(
-    summary: "DataFrame", sweeps: "DataFrame | None", claims: Sequence[tables.ClaimSection], settings: Mapping[str, Any]
+    summary: "DataFrame", sweeps: "DataFrame | None", claims: Sequence[ClaimSection], settings: Mapping[str, Any]
 ) -> dict[str, str]:
     """Return the numbers to show large at the top."""
     policies = {*outside_sweeps(summary, sweeps)["policy"], *(() if sweeps is None else sweeps["series"])}
@@ -141,21 +151,24 @@ def _tiles(
     return tiles
 
 
-def _by_factor(claims: Sequence[tables.ClaimSection]) -> dict[str, list[str]]:
-    """Return the verdicts for each warm-up factor; a claim that does not depend on it counts for all of them."""
-    factors = dict.fromkeys(verdict.warm_up for claim in claims for verdict in claim.verdicts)
+def _by_factor(claims: Sequence[ClaimSection]) -> dict[str, list[str]]:
+    """Return the verdicts for each warm-up factor; a claim that does not depend on it counts for all of them.
+
+    Other readings than those of the figures are told apart.
+    """
+    factors = dict.fromkeys(verdict.warm_up for claim in claims for verdict in claim.as_drawn)
     return {
         factor: [
             verdict.verdict
             for claim in claims
-            for verdict in claim.verdicts
+            for verdict in claim.as_drawn
             if verdict.warm_up == factor or not verdict.warm_up
         ]
         for factor in ([factor for factor in factors if factor] or factors)
     }
 
 
-def _tally(claims: Sequence[tables.ClaimSection]) -> list[str]:
+def _tally(claims: Sequence[ClaimSection]) -> list[str]:
     """Say how many claims hold, do not hold or are undecided, one sentence for each warm-up factor."""
     sentences = []
     for factor, verdicts in _by_factor(claims).items():

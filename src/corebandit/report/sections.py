@@ -44,13 +44,17 @@ class Illustration(NamedTuple):
 
 @dataclass(frozen=True)
 class FigureSection:
-    """What there is to show about one figure; `problems` are the titles of its problems."""
+    """What there is to show about one figure; `problems` are the titles of its problems.
+
+    Policies that are `undrawn` have no curve, and so no line to be known by.
+    """
 
     name: str
     anchor: str
     size: str = ""
     problems: Mapping[str, str] = field(default_factory=dict)
     styles: Styles = field(default_factory=dict)
+    undrawn: Sequence[str] = ()
     swatches: Mapping[str, Markup] = field(default_factory=dict)
     curves: Sequence[Markup] = ()
     results: Sequence[tables.ResultSection] = ()
@@ -159,12 +163,14 @@ def outside_sweeps(summary: "DataFrame", sweeps: "DataFrame | None") -> "DataFra
 
 def _with_curves(section: FigureSection, summary: "DataFrame", curves: "DataFrame") -> FigureSection:
     styles = policy_styles([*summary["policy"], *curves["policy"]])
+    drawn = set(curves["policy"]) or set(styles)  # where there are no curves at all, none is left out
     return replace(
         section,
-        size=size_of(summary),
+        size=size_of(summary.filter(summary["policy"].is_in(list(drawn)))),
+        undrawn=[policy for policy in styles if policy not in drawn],
         problems=dict(zip(curves["problem"], curves["title"], strict=True)),
         styles=styles,
-        swatches=_swatches(styles),
+        swatches=_swatches({policy: style for policy, style in styles.items() if policy in drawn}),
         curves=_panels(curves, figures.regret_panels, styles, section.anchor),
         results=tables.results(summary),
     )

@@ -6,7 +6,7 @@ the measured rate of false verdicts is at most 5 % (`docs/coverage.md`) there is
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -126,7 +126,7 @@ def _as_ratio(finding: Finding, bound: float) -> Finding:
 # All comparisons of a claim ---------------------------------------------------------------------------------------
 
 
-def judged(claim_id: str, claim: str, warm_up: float | None, findings: Sequence[Finding]) -> Claim:
+def judged(claim_id: str, claim: str, warm_up: float | None, findings: Sequence[Finding], reading: str = "") -> Claim:
     """Put findings together: the claim holds if all do, and fails if any does, corrected for their number."""
     is_enough = all(finding.runs >= finding.enough for finding in findings)
     level = max((finding.level for finding in findings), default=LEVEL)
@@ -137,7 +137,7 @@ def judged(claim_id: str, claim: str, warm_up: float | None, findings: Sequence[
     plain = {finding.verdict for finding in (replace(each, enough=1) for each in findings)}
     uncorrected = FAILS if FAILS in plain else HOLDS if plain == {HOLDS} else UNDECIDED
     said = (verdict, uncorrected) if is_enough else (LOOKS[verdict], LOOKS[uncorrected])
-    return Claim(claim_id, claim, warm_up, *said, _evidence(findings, verdict, is_enough), tuple(findings))
+    return Claim(claim_id, claim, warm_up, *said, _evidence(findings, verdict, is_enough), tuple(findings), reading)
 
 
 def _evidence(findings: Sequence[Finding], verdict: str, is_enough: bool) -> str:
@@ -162,27 +162,38 @@ def _evidence(findings: Sequence[Finding], verdict: str, is_enough: bool) -> str
 
 
 class Finals:
-    """The final regrets of a figure, or of several, for comparisons on paired runs."""
+    """The final regrets of a figure, or of several, for comparisons on paired runs.
 
-    def __init__(self, result: Result, *figures: str) -> None:
+    `instead_of` is another reading of the sources: who takes whose part, wherever it was run.
+    """
+
+    def __init__(self, result: Result, *figures: str, instead_of: Mapping[str, str] | None = None) -> None:
         self.regret: dict[tuple[str, str], FloatArray] = {
             (curve.problem, curve.policy): curve.finals for curve in result.curves() if curve.figure in figures
         }
+        self.instead_of = instead_of or {}
 
     @property
     def problems(self) -> list[str]:
         """Return the problems, in the order of the experiments."""
         return list(dict.fromkeys(problem for problem, _ in self.regret))
 
+    def player(self, problem: str, policy: str) -> str:
+        """Return who takes the part of a policy on a problem."""
+        other = self.instead_of.get(policy, policy)
+        return other if (problem, other) in self.regret else policy
+
     def less(self, problem: str, policy: str, rival: str) -> Finding:
         """Judge whether a policy's regret is below a rival's."""
+        policy, rival = self.player(problem, policy), self.player(problem, rival)
         own, other = self.regret[problem, policy], self.regret[problem, rival]
         return below(0.0, mean_estimate(own - other), own.size, Subject(problem, policy, f"{policy} - {rival}"))
 
     def comparable(self, problem: str, policy: str, rivals: Sequence[str], factor: float) -> Finding:
         """Judge whether a policy's regret is below `factor` times that of its best rival, chosen in each resample."""
         own = self.regret[problem, policy]
-        others = {rival: self.regret[problem, rival] for rival in rivals}
+        players = [self.player(problem, rival) for rival in rivals]
+        others = {rival: self.regret[problem, rival] for rival in players}
         best = min(others, key=lambda rival: float(others[rival].mean()))
         ratio = largest_log_ratio([own], list(others.values()))
         return ratio_below(factor, ratio, own.size, Subject(problem, policy, f"{policy} / {best}"))

@@ -49,7 +49,8 @@ class Figure:
 
     `search` are experiments that come first, where parameters are chosen; their result is handed to `experiments`.
     `checks` are experiments that claims rest on and no table shows: `claims` is handed the result of all three.
-    `drawings` are pictures beyond the usual ones.
+    `drawings` are pictures beyond the usual ones. `undrawn` policies are in the tables alone: more than seven lines in
+    a panel hide each other.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Figure:
     search: Callable[[Size], list[Experiment]] = lambda size: []
     checks: Callable[[Size], list[Experiment]] = lambda size: []
     drawings: Callable[[Result], list[Drawing]] = lambda result: []
+    undrawn: tuple[str, ...] = ()
 
 
 def lincores(size: Size) -> dict[str, AnyPolicy]:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import platform
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -33,11 +33,16 @@ def publish(
     claims: Sequence[Claim] = (),
     drawings: "Sequence[report.Drawing]" = (),
     captions: Mapping[str, str] | None = None,
+    undrawn: Collection[tuple[str, str]] = (),
+    provenance: "Sequence[report.Provenance]" = (),
 ) -> Path:
-    """Write everything and return the path of the report."""
+    """Write everything and return the path of the report.
+
+    `undrawn` are policies without curves, as pairs of figure and policy; `provenance` says where parameters come from.
+    """
     result.save(folder)
     summary, finals, sweeps = result.summary(), result.finals(), result.sweeps()
-    curves = result.mean_curves(with_sweeps=False)
+    curves = _drawn(result.mean_curves(with_sweeps=False), undrawn)
     _write_json(folder / "summary.json", {"rows": summary.to_dicts()})
     _write_json(folder / "claims.json", {"claims": [claim.describe() for claim in claims]})
     for name, figure in _figures(curves, finals, sweeps, drawings):
@@ -76,9 +81,17 @@ def publish(
             sweeps=sweeps,
             drawings=drawings,
             captions=captions,
+            provenance=provenance,
         ),
     )
     return page
+
+
+def _drawn(curves: "DataFrame", undrawn: Collection[tuple[str, str]]) -> "DataFrame":
+    import polars as pl
+
+    left_out = pl.DataFrame(list(undrawn), schema={"figure": pl.String, "policy": pl.String}, orient="row")
+    return curves.join(left_out, on=["figure", "policy"], how="anti", maintain_order="left")
 
 
 def _figures(
