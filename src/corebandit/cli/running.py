@@ -60,13 +60,14 @@ def run_and_publish(
     captions: "Mapping[str, str] | None" = None,
     undrawn: "Collection[tuple[str, str]]" = (),
     provenance: "Callable[[Result], list[Provenance]]" = lambda result: [],
+    remarks: "Sequence[str]" = (),
 ) -> None:
     """Run experiments and leave data, figures and a report in a folder.
 
     Experiments that depend on a search are a function of the result of `search`, which runs first. `checks` run last:
     `judge` and `draw` are handed their results too, but no table shows them. Of parameter studies the best settings are
     printed, or all of them if `show_settings`. `undrawn` are policies, with their figures, whose curves are left out;
-    `provenance` says where parameters come from.
+    `provenance` says where parameters come from, `remarks` what to know first.
     """
     from rich.console import Console
 
@@ -98,6 +99,7 @@ def run_and_publish(
         claims=claims,
         drawings=drawings,
         captions=captions,
+        remarks=remarks,
         undrawn=undrawn,
         provenance=provenance(result),
     )

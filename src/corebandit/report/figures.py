@@ -62,10 +62,10 @@ def regret_curves(curves: "DataFrame", of: str = "regret") -> Figure:
     return figure_of_lines(split_panels(curves, "problem"), policy_styles(curves["policy"]), draw)
 
 
-def regret_panels(curves: "DataFrame", styles: Styles) -> list[Figure]:
+def regret_panels(curves: "DataFrame", styles: Styles, of: str = "regret") -> list[Figure]:
     """Draw each panel of `regret_curves` as a figure of its own, without a legend."""
     return [
-        single_panel(partial(_draw_curves, panel=panel, styles=styles), height=2.9)
+        single_panel(partial(_draw_curves, panel=panel, styles=styles, of=of), height=2.9)
         for panel in split_panels(curves, "problem")
     ]
 

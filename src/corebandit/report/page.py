@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from corebandit.contracts.validate import counted
 from corebandit.report import figures, tables
-from corebandit.report.claim import ENOUGH_RUNS, FAILS, HOLDS, LOOKS, Claim
+from corebandit.report.claim import ENOUGH_RUNS, FAILS, HOLDS, LEVEL, LOOKS, Claim
 from corebandit.report.claim_tables import ClaimSection, claims as claim_sections, disagreements
 from corebandit.report.coverage import coverage_line
 from corebandit.report.provenance import HEADERS, Provenance, by_figure
@@ -40,6 +40,7 @@ def render_page(
     drawings: Sequence[Drawing] = (),
     captions: Mapping[str, str] | None = None,
     provenance: Sequence[Provenance] = (),
+    shares: "DataFrame | None" = None,
 ) -> str:
     """Return the report as one self-contained HTML page.
 
@@ -62,10 +63,13 @@ def render_page(
         What a figure is about, in a sentence, by its name.
     provenance
         Where the parameters of its policies come from.
+    shares
+        The curves of the best-arm share.
     """
     claims = claim_sections(judged)
     sections = [
-        with_runs(section, finals, differences) for section in figure_sections(summary, curves, sweeps, drawings)
+        with_runs(section, finals, differences, shares)
+        for section in figure_sections(summary, curves, sweeps, drawings)
     ]
     template = _environment().get_template("page.html.jinja")
     return template.render(
@@ -87,6 +91,8 @@ def render_page(
         experiments=_experiments(settings.get("experiments", ())),
         coverage=coverage_line(min(summary["runs"].to_list())),
         enough=ENOUGH_RUNS,
+        level=f"{100 * LEVEL:g} %",
+        remarks=settings.get("remarks", ()),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
@@ -59,6 +60,7 @@ class FigureSection:
     curves: Sequence[Markup] = ()
     results: Sequence[tables.ResultSection] = ()
     finals: Sequence[Markup] = ()
+    shares: Sequence[Markup] = ()
     differences: Sequence[tables.DifferenceSection] = ()
     lines: Sequence[Markup] = ()
     maps: Sequence[Illustration] = ()
@@ -131,13 +133,19 @@ def figure_sections(
     return sections
 
 
-def with_runs(section: FigureSection, finals: "DataFrame", differences: "DataFrame") -> FigureSection:
+def with_runs(
+    section: FigureSection, finals: "DataFrame", differences: "DataFrame", shares: "DataFrame | None" = None
+) -> FigureSection:
     """Return the section with what single runs show; a sweep has too many settings for that."""
     if section.sweeps:
         return section
     own_finals = rows_of(section.name, finals)
+    draw_shares = partial(figures.regret_panels, of="best-arm share")
     return replace(
         section,
+        shares=()
+        if shares is None
+        else _panels(rows_of(section.name, shares), draw_shares, section.styles, section.anchor),
         finals=_panels(own_finals, figures.final_regret_panels, section.styles, section.anchor),
         differences=tables.differences(rows_of(section.name, differences)),
     )

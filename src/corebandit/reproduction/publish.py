@@ -35,14 +35,18 @@ def publish(
     captions: Mapping[str, str] | None = None,
     undrawn: Collection[tuple[str, str]] = (),
     provenance: "Sequence[report.Provenance]" = (),
+    remarks: Sequence[str] = (),
 ) -> Path:
     """Write everything and return the path of the report.
 
-    `undrawn` are policies without curves, as pairs of figure and policy; `provenance` says where parameters come from.
+    `undrawn` are policies without curves, as pairs of figure and policy; `provenance` says where parameters come from;
+    `remarks` are sentences to read first.
     """
     result.save(folder)
     summary, finals, sweeps = result.summary(), result.finals(), result.sweeps()
     curves = _drawn(result.mean_curves(with_sweeps=False), undrawn)
+    is_noted = all(curve.notes is not None for curve in result.curves())
+    shares = _drawn(result.mean_curves("best-arm share", with_sweeps=False), undrawn) if is_noted else None
     _write_json(folder / "summary.json", {"rows": summary.to_dicts()})
     _write_json(folder / "claims.json", {"claims": [claim.describe() for claim in claims]})
     for name, figure in _figures(curves, finals, sweeps, drawings):
@@ -57,8 +61,10 @@ def publish(
     _write_json(folder / "about.json", about)
     settings = {
         "experiments": list(result.experiments),
-        "made": about["made"],
-        "sources": about["sources"],
+        "remarks": [
+            f"Made on {about['made']} by corebandit {__version__}, whose sources have the name {about['sources']}.",
+            *remarks,
+        ],
         "versions": {
             "corebandit": __version__,
             "Python": platform.python_version(),
@@ -81,6 +87,7 @@ def publish(
             sweeps=sweeps,
             drawings=drawings,
             captions=captions,
+            shares=shares,
             provenance=provenance,
         ),
     )

@@ -18,7 +18,7 @@ from corebandit.experiments.sweep import sweep
 from corebandit.policies.linear.linphe import LinPHE
 from corebandit.policies.linear.lints import LinTS
 from corebandit.problems.linear import LinearBandit
-from corebandit.report.claim import Claim, Finding
+from corebandit.report.claim import ENOUGH_RUNS, Claim, Finding
 from corebandit.reproduction.claims import Finals, Subject, below, judged, ratio_above, ratio_below
 from corebandit.reproduction.figure import LINCORE, Figure, Size, lincores
 from corebandit.reproduction.readings import Reading, Said, judge_readings
@@ -61,7 +61,7 @@ def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
             {"alpha": ALPHAS, "z": ZS},
             series=label,
             horizon=size.horizon,
-            runs=size.study_runs,
+            runs=size.runs if size.runs >= ENOUGH_RUNS else size.study_runs,  # a verdict needs as many as the others
             seed=size.seed,
             name=MAP,
             title="Hard problem",
