@@ -245,7 +245,7 @@ class Nan(cb.Policy):
 
 
 def test_scores_that_are_not_numbers_end_the_run():
-    with pytest.raises(ValueError, match="a policy scored an arm NaN"):
+    with pytest.raises(ValueError, match=r"Nan: in round 1 score gave no number to the arms \[3\] of 10"):
         cb.run(small(policies=[Nan()]))
 
 

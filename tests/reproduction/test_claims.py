@@ -6,7 +6,7 @@ import pytest
 from corebandit.experiments.curve import Curve
 from corebandit.experiments.result import Result
 from corebandit.experiments.statistics import log_ratio, mean_estimate
-from corebandit.report.claim import FAILS, HOLDS, LOOKS, UNDECIDED, holm
+from corebandit.report.claim import FAILS, HOLDS, LEVEL, LOOKS, UNDECIDED, holm
 from corebandit.reproduction.claims import (
     ENOUGH_RUNS,
     Finals,
@@ -49,9 +49,11 @@ def test_a_policy_is_not_below_itself():
 
 def test_false_verdicts_are_as_rare_as_the_level_says():
     rng = np.random.default_rng(1)
-    found = [below(0.0, mean_estimate(rng.normal(size=100)), N, IT).verdict for _ in range(400)]
-    assert 1 <= found.count(HOLDS) <= 11  # 1 % of 400 is 4
-    assert 1 <= found.count(FAILS) <= 11
+    found = [below(0.0, mean_estimate(rng.normal(size=100)), N, IT) for _ in range(400)]
+    assert 8 <= sum(each.p_holds <= 0.05 for each in found) <= 34  # 5 % of 400 is 20
+    assert 8 <= sum(each.p_fails <= 0.05 for each in found) <= 34
+    assert [each for each in found if each.verdict == HOLDS] == [each for each in found if each.p_holds <= LEVEL]
+    assert sum(each.verdict != UNDECIDED for each in found) <= 8  # 0.5 % of 400 is 2
 
 
 def ratio(value, n_runs=N, spread=0.1):
@@ -127,7 +129,7 @@ def test_a_claim_holds_if_all_comparisons_do_and_fails_if_any_does():
 
 
 def test_one_surprise_among_many_comparisons_is_none():
-    barely = next(found for mean in np.arange(0.06, 0.1, 0.0005) if (found := gap(mean)).p_fails < 0.0095)
+    barely = next(found for mean in np.arange(0.06, 0.12, 0.0005) if (found := gap(mean)).p_fails < 0.9 * LEVEL)
     assert barely.verdict == FAILS
     good = [gap(-0.2, seed=seed) for seed in range(9)]
     many = claim(barely, *good)
@@ -198,11 +200,11 @@ def test_the_best_rival_is_chosen_in_each_resample():
 def test_a_rival_lucky_in_the_sample_does_not_refute():
     rng = np.random.default_rng(5)
     n_false = {"anew": 0, "once": 0}
-    for _ in range(100):
+    for _ in range(40):
         own = rng.normal(12.5, 8.0, size=150)
         rivals = {f"r{place}": rng.normal(10.0, 8.0, size=150) for place in range(8)}
         found = finals(own=own, **rivals)
         best = min(rivals, key=lambda rival: rivals[rival].mean())
         n_false["anew"] += found.comparable("p", "own", list(rivals), 1.25).p_fails <= 0.025
         n_false["once"] += found.comparable("p", "own", [best], 1.25).p_fails <= 0.025
-    assert n_false["anew"] <= 6 < n_false["once"]
+    assert n_false["anew"] <= 3 < n_false["once"]

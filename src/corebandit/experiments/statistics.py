@@ -21,7 +21,8 @@ from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, check_number, shortened
 
-N_RESAMPLES = 8000
+N_RESAMPLES, BLOCK = 8000, 400
+MOST_WEIGHTS = 16_000_000  # kept for the next curve: 128 MB
 LEVEL = 0.95
 
 
@@ -270,7 +271,12 @@ def resampled_means(values: FloatArray) -> FloatArray:
 
     The same runs are drawn for every array of as many runs, so what is paired stays paired.
     """
-    return _weights(values.shape[0]) @ values
+    n_runs = values.shape[0]
+    if n_runs * N_RESAMPLES <= MOST_WEIGHTS:
+        return _weights(n_runs) @ values
+    rng = np.random.default_rng(0)
+    parts = [_drawn_weights(rng, n_runs, BLOCK) @ values for _ in range(N_RESAMPLES // BLOCK)]
+    return np.concatenate(parts)
 
 
 def _resampled(values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -293,14 +299,20 @@ def _resampled_covariances(samples: FloatArray) -> tuple[FloatArray, FloatArray]
     return means + samples.mean(axis=0), covariances / max(n_runs - 1, 1)
 
 
-@lru_cache(maxsize=4)  # many curves have as many runs
+@lru_cache(maxsize=3)  # many curves have as many runs
 def _weights(n_runs: int) -> FloatArray:
     """Return the weight of each run in each resample, `(resamples, runs)`."""
-    picks = np.random.default_rng(0).integers(n_runs, size=(N_RESAMPLES, n_runs))
-    weights = np.zeros((N_RESAMPLES, n_runs))
-    np.add.at(weights, (np.arange(N_RESAMPLES)[:, None], picks), 1.0 / n_runs)
+    rng = np.random.default_rng(0)
+    weights = np.concatenate([_drawn_weights(rng, n_runs, BLOCK) for _ in range(N_RESAMPLES // BLOCK)])
     weights.setflags(write=False)
     return weights
+
+
+def _drawn_weights(rng: np.random.Generator, n_runs: int, n_resamples: int) -> FloatArray:
+    """Draw the weight of each run in some resamples."""
+    picks = rng.integers(n_runs, size=(n_resamples, n_runs)) + n_runs * np.arange(n_resamples)[:, None]
+    counts = np.bincount(picks.ravel(), minlength=n_resamples * n_runs)
+    return counts.reshape(n_resamples, n_runs) / n_runs
 
 
 def _quantiles(distances: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
