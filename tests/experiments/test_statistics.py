@@ -6,6 +6,7 @@ from corebandit.experiments.statistics import (
     Largest,
     exponential,
     growth_exponent,
+    largest_log_ratio,
     log_estimate,
     log_growth_ratio,
     log_ratio,
@@ -175,3 +176,18 @@ def test_a_mean_of_zero_is_infinitely_far_and_no_warning():
     estimate = log_estimate(values, (1.0, -1.0))
     assert np.isneginf(estimate.resampled).any()
     assert estimate.interval().low == -np.inf or np.isfinite(estimate.interval().low)
+
+
+def test_many_ratios_at_once_are_those_one_by_one():
+    rng = np.random.default_rng(8)
+    samples = [rng.exponential(size=60) + 0.5 for _ in range(4)]
+    samples.append(3.0 * samples[0])  # in proportion: the ratio has no error
+    together = largest_log_ratio(samples[:2], samples).parts
+    one_by_one = [log_ratio(above, below) for above in samples[:2] for below in samples if above is not below]
+    assert len(together) == len(one_by_one) == 8
+    for fast, slow in zip(together, one_by_one, strict=True):
+        assert fast.value == pytest.approx(slow.value)
+        assert fast.error == pytest.approx(slow.error)
+        np.testing.assert_allclose(fast.resampled, slow.resampled, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(fast.errors, slow.errors, rtol=1e-6, atol=1e-12)
+    assert together[3].error == 0.0

@@ -22,6 +22,7 @@ from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, check_number, shortened
 
 N_RESAMPLES, BLOCK = 8000, 400
+ROUNDING = 1e-12  # of the variances of two samples, what rounding leaves of their difference
 MOST_WEIGHTS = 16_000_000  # kept for the next curve: 128 MB
 LEVEL = 0.95
 
@@ -160,8 +161,8 @@ def log_estimate(samples: FloatArray, weights: Sequence[float]) -> Estimate:
         variances = np.einsum("bi,bij,bj->b", slopes, covariances, slopes)
         # What rounding leaves of samples in proportion is no error.
         scale = np.einsum("bi,bii,bi->b", slopes, covariances, slopes)
-        variances = np.where(variances > 1e-12 * scale, variances, 0.0)
-        error = error if error**2 > 1e-12 * scale.mean() else 0.0
+        variances = np.where(variances > ROUNDING * scale, variances, 0.0)
+        error = error if error**2 > ROUNDING * scale.mean() else 0.0
         return Estimate(value, error, np.log(resampled) @ factors, np.sqrt(variances))
 
 
@@ -183,7 +184,35 @@ def log_ratio(numerator: FloatArray, denominator: FloatArray) -> Estimate:
 
 def largest_log_ratio(numerators: Sequence[FloatArray], denominators: Sequence[FloatArray]) -> Largest:
     """Estimate the logarithm of the largest mean over the smallest: of paired, positive samples `(runs,)`."""
-    return Largest([log_ratio(above, below) for above in numerators for below in denominators if above is not below])
+    distinct = {id(sample): sample for sample in (*numerators, *denominators)}
+    samples, place = np.stack(list(distinct.values()), axis=1), {key: index for index, key in enumerate(distinct)}
+    pairs = [(place[id(above)], place[id(below)]) for above in numerators for below in denominators]
+    return Largest(_log_ratios(samples, [pair for pair in pairs if pair[0] != pair[1]]))
+
+
+def _log_ratios(samples: FloatArray, pairs: Sequence[tuple[int, int]]) -> list[Estimate]:
+    """Estimate the logarithms of ratios of the means of columns of `samples`, as `log_ratio` does one by one."""
+    n_runs, above, below = len(samples), *np.array(pairs).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = samples.mean(axis=0)
+        centred = samples - means
+        moved = resampled_means(centred)
+        squares = resampled_means(centred**2) - moved**2
+        products = resampled_means(centred[:, above] * centred[:, below]) - moved[:, above] * moved[:, below]
+        resampled = moved + means
+        own = squares / resampled**2
+        shared = 2.0 * products / (resampled[:, above] * resampled[:, below])
+        scale = (own[:, above] + own[:, below]) / max(n_runs - 1, 1)
+        variances = scale - shared / max(n_runs - 1, 1)
+        errors = np.sqrt(np.where(variances > ROUNDING * scale, variances, 0.0))
+        logs = np.log(resampled)
+        found = []
+        for index, (one, other) in enumerate(pairs):
+            error = _error(samples[:, one] / means[one] - samples[:, other] / means[other])
+            error = error if error**2 > ROUNDING * scale[:, index].mean() else 0.0
+            value = float(np.log(means[one]) - np.log(means[other]))
+            found.append(Estimate(value, error, logs[:, one] - logs[:, other], errors[:, index]))
+    return found
 
 
 def log_growth_ratio(growing: tuple[FloatArray, FloatArray], other: tuple[FloatArray, FloatArray]) -> Estimate:
