@@ -657,7 +657,7 @@ def test_a_torn_parquet_file_is_answered_with_a_sentence(tmp_path):
     ).write_parquet(path)
     whole = path.read_bytes()
     torn = [whole[:length] for length in range(4, len(whole), len(whole) // 20)]
-    for _ in range(200):
+    for _ in range(100):
         changed = bytearray(whole)
         for place in rng.integers(4, len(whole), size=3):
             changed[place] = rng.integers(256)
