@@ -94,7 +94,7 @@ def test_claims_fail_when_it_is_otherwise(change, claim, verdict):
 
 def test_some_of_it_runs_at_toy_size():
     (experiment,) = STUDY.experiments(SIZE, None)
-    some = {label: experiment.policies[label] for label in ("GLMCORe", "GLMCORe (warm-up 0.5)", "Log eps-greedy")}
+    some = {label: experiment.policies[label] for label in ("LinCORe", "Log eps-greedy")}
     result = run(Experiment(experiment.problem, some, horizon=100, runs=2), jobs=1)
     for label in some:
         assert np.isfinite(result.regret(label)).all()
