@@ -10,7 +10,8 @@ from xdist.scheduler.loadfile import LoadFileScheduling
 COMPILE_POLICIES = (
     *("tests/agents/", "tests/bounds/", "tests/checks/", "tests/cli/", "tests/experiments/", "tests/games/"),
     *("tests/policies/", "tests/problems/", "tests/ranking/", "tests/statistical/"),
-    *("tests/test_docs.py", "tests/test_golden.py"),
+    *("tests/reproduction/paper/test_theory_figure.py", "tests/reproduction/studies/test_glm_study.py"),
+    *("tests/contracts/test_errors.py", "tests/test_benchmarks.py", "tests/test_docs.py", "tests/test_golden.py"),
 )
 
 

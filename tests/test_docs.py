@@ -23,7 +23,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 @pytest.fixture
 def few_queries(monkeypatch):
     """Let Figure 4 have a few of its 60 queries."""
-    monkeypatch.setattr("corebandit.reproduction.paper.figure4.N_QUERIES", 4)
+    monkeypatch.setattr("corebandit.reproduction.paper.figure4.N_QUERIES", 2)
 
 
 def blocks(page, language):

@@ -131,6 +131,7 @@ def test_points_survive_saving(swept, tmp_path):
 
 
 @pytest.mark.heavy
+@pytest.mark.usefixtures("undrawn")
 def test_publishing_writes_figures_of_sweeps_and_drawings_but_no_curves_of_sweeps(swept, tmp_path):
     drawing = report.Drawing("theory", "Regret against n, (d = 5)", "Seen.", swept.plot())
     page = publish(swept, tmp_path, title="All", command="none", seconds=1.0, drawings=[drawing])

@@ -129,7 +129,7 @@ def test_standardised_columns_have_mean_0_and_equal_variance_before_rows_get_len
     "problem", [*map(cb.NonlinearBandit, ("square", "quadratic", "cosine")), OWN], ids=lambda problem: problem.label
 )
 def test_problems_keep_the_contract_and_play_the_same_compiled(problem):
-    cb.check_problem(problem)
+    cb.check_problem(problem, n_pulls=1000)
     regrets = []
     for is_compiled in (True, False):
         instance = problem.draw(stream(10))

@@ -97,6 +97,7 @@ def test_the_page_shows_every_number_of_the_frames(page):
     assert text.count("minus CORe, run by run") == 2
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_figure_has_its_section_with_one_panel_per_problem(make, verdicts, settings):
     parts = make(), make({"LinCORe": 90.0, "LinTS": 95.0}, {"hard": "Hard"}, figure="my own", baseline="LinCORe")
     both = [pl.concat(pair) for pair in zip(*parts, strict=True)]
@@ -234,10 +235,6 @@ def test_labels_cannot_inject_anything(make, verdicts, settings):
         assert evil in Page(text).text
 
 
-def test_the_same_data_make_the_same_page(frames, verdicts, settings, page):
-    assert render_page("The paper", *frames, verdicts, settings) == page
-
-
 def test_one_run_of_one_policy_makes_a_page(make):
     made = make({"mine": 20.0}, {"bernoulli": "B"}, runs=1)
     text = Page(render_page("Mine", *made, [], {})).text
@@ -331,7 +328,7 @@ def test_the_same_sweeps_make_the_same_page(swept):
     assert len({render_page("Sweeps", *swept[0], [], {}, sweeps=swept[1]) for _ in range(2)}) == 1
 
 
-def test_empty_sweeps_change_nothing(frames, verdicts, settings, page, search):
+def test_the_same_data_make_the_same_page_and_empty_sweeps_change_nothing(frames, verdicts, settings, page, search):
     assert render_page("The paper", *frames, verdicts, settings, sweeps=search.clear()) == page
 
 
@@ -349,6 +346,7 @@ def test_labels_of_sweeps_cannot_inject_anything(frames, search, grid):
         assert evil in Page(text).text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_fragment_shows_sweeps(swept):
     frames, sweeps = swept
     parsed = Page(render_fragment(frames.summary, frames.curves, sweeps))
@@ -358,20 +356,24 @@ def test_a_fragment_shows_sweeps(swept):
     assert "LinTS(sigma=0.1)" not in parsed.text
 
 
-def test_a_fragment_has_the_table_and_the_curves_and_no_document(frames):
-    text = render_fragment(frames.summary, frames.curves)
-    parsed = Page(text)
+@pytest.fixture(scope="module")
+def fragment(frames):
+    return render_fragment(frames.summary, frames.curves)
+
+
+def test_a_fragment_has_the_table_and_the_curves_and_no_document(frames, fragment):
+    parsed = Page(fragment)
     assert "html" not in parsed.tags
     assert parsed.tags[0] == "div"
     assert parsed.text.count("440 ± 18 [396, 484]") == 2
     labels = [value for tag, name, value in parsed.attributes if (tag, name) == ("svg", "aria-label")]
     assert labels == ["Bernoulli bandit: cumulative regret", "Beta bandit: cumulative regret"]
-    assert "http" not in text
-    assert text == render_fragment(frames.summary, frames.curves)
+    assert "http" not in fragment
+    assert fragment == render_fragment(frames.summary, frames.curves)
 
 
-def test_fragments_of_different_results_share_no_ids(frames, make):
+def test_fragments_of_different_results_share_no_ids(fragment, make):
     other = make({"TS": 50.0, "CORe": 40.0})
-    ids = [set(Page(render_fragment(made.summary, made.curves)).ids) for made in (frames, other)]
+    ids = [set(Page(text).ids) for text in (fragment, render_fragment(other.summary, other.curves))]
     assert ids[0]
     assert not ids[0] & ids[1]

@@ -65,7 +65,7 @@ def regrets(policy: Policy, law: int, n_problems: int) -> np.ndarray:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("n_problems", often([100], [100, 400]))
+@pytest.mark.parametrize("n_problems", often([50], [50, 400]))
 @pytest.mark.parametrize("anchor", ANCHORS, ids=str)
 def test_mean_regret_agrees_with_the_anchor(anchor: Anchor, n_problems: int):
     regret = regrets(anchor.policy, anchor.law, n_problems)

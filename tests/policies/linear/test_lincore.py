@@ -190,7 +190,7 @@ def test_a_single_row_is_perturbed_by_one_value_of_the_mirrored_pool():
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("rewards", ["bernoulli", "beta", "gaussian"])
+@pytest.mark.parametrize("rewards", often(["bernoulli", "gaussian"], ["bernoulli", "beta", "gaussian"]))
 def test_fast_and_exact_reach_the_same_regret(rewards):
     policies = {sampler: LinCORe(warm_up=1.0, sampler=sampler) for sampler in SAMPLERS}
     result = run(Experiment(LinearBandit(rewards=rewards), policies, horizon=3000, runs=40, seed=3))

@@ -343,7 +343,7 @@ def test_the_file_of_an_agent_asks_for_its_policy(tmp_path):
 # The recipe -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.heavy
+@pytest.mark.endurance  # tests/checks has it with an estimator of ours
 def test_it_keeps_the_contract():
     cb.check_policy(cb.EstimatorCORe(Ridge(), refit="geometric"))
 
