@@ -41,7 +41,7 @@ def test_reproduce_writes_everything(figure1):
     assert figures >= {"figure1.png", "figure1.svg", "figure1-final-regret.png", "figure1-final-regret.svg"}
     rows = json.loads((folder / "summary.json").read_text())["rows"]
     assert len(rows) == 3 * 8 + 9  # eight policies, and other readings of some
-    columns = "figure problem policy horizon runs mean stderr ci_low ci_high q10 median q90"
+    columns = "figure problem policy horizon runs mean stderr ci_low ci_high tied q10 median q90"
     assert list(rows[0]) == [*columns.split(), "best_arm_share", "simple_regret", "cpu_seconds"]
     claims = json.loads((folder / "claims.json").read_text())["claims"]
     assert {(claim["id"], claim["warm_up"]) for claim in claims} == {
@@ -78,7 +78,7 @@ def test_two_threads_give_the_same_results_and_each_experiment_and_summary_is_ma
         "experiments": 3,
         "mean_interval": n_curves,
         "mean_intervals": 2 * n_curves,  # of regret and of the best-arm share
-        "differences": n_curves - 3,  # to the first policy on each problem
+        "differences": 2 * (n_curves - 3),  # to the first policy on each problem, and to the lowest
     }
     one, two = (pl.read_parquet(folder / "results.parquet") for folder in (figure1[0], tmp_path))
     assert one.equals(two)

@@ -8,7 +8,9 @@ import pytest
 import corebandit as cb
 from corebandit import report
 from corebandit.experiments.description import Point
+from corebandit.report import tables
 from corebandit.reproduction.publish import publish
+from made_up import made_up
 
 
 @pytest.fixture(scope="module")
@@ -216,3 +218,12 @@ def test_titles_are_kept_by_curve(tmp_path):
     ]
     cb.run(both).save(tmp_path)
     assert [curve.title for curve in cb.Result.load(tmp_path).curves()] == ["UCB1", "UniformRandom"]
+
+
+def test_a_summary_says_what_cannot_be_told_from_the_lowest():
+    experiment = cb.Experiment(cb.BernoulliBandit(), [cb.CORe(), cb.UCB1(), cb.UniformRandom()], horizon=100, runs=30)
+    means = {"CORe": 10.0, "UCB1": 10.1, "UniformRandom": 14.0}
+    rows = made_up([experiment], lambda experiment, label: means[label]).summary()
+    assert dict(zip(rows["policy"], rows["tied"], strict=True)) == {"CORe": True, "UCB1": True, "UniformRandom": False}
+    (section,) = tables.results(rows)
+    assert [(row.is_best, row.is_tied) for row in section.rows] == [(True, False), (False, True), (False, False)]

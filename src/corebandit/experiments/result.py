@@ -137,8 +137,18 @@ class Result:
     def summary(self) -> pl.DataFrame:
         """Return the final regret of each policy: mean, standard error, 95 % bootstrap interval and quantiles.
 
-        With them the mean share of rounds that chose the best arm, and the mean simple regret: see `runs`.
+        With them the mean share of rounds that chose the best arm, and the mean simple regret: see `runs`. Those are
+        `tied` whose paired difference to the lowest mean on their problem has a 95 % interval that includes 0.
         """
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> pl.DataFrame:
+        lowest: dict[tuple[str, str], Curve] = {}
+        for curve in self._curves:
+            first = lowest.setdefault((curve.figure, curve.problem), curve)
+            if curve.final.value < first.final.value:
+                lowest[curve.figure, curve.problem] = curve
         return pl.DataFrame(
             [
                 {
@@ -149,6 +159,7 @@ class Result:
                     "stderr": standard_error(curve.finals),
                     "ci_low": curve.final.low,
                     "ci_high": curve.final.high,
+                    "tied": _is_tied(curve, lowest[curve.figure, curve.problem]),
                     **dict(zip(QUANTILES, np.quantile(curve.finals, list(QUANTILES.values())).tolist(), strict=True)),
                     "best_arm_share": None
                     if curve.notes is None
@@ -191,6 +202,10 @@ class Result:
 
         Those are `tied` whose paired difference to the lowest of their series has an interval that includes 0.
         """
+        return self._sweeps
+
+    @cached_property
+    def _sweeps(self) -> pl.DataFrame:
         points = self._points()
         best = self._best_of_series(points)
         rows = []
@@ -305,6 +320,8 @@ class Result:
 
 def _is_tied(curve: Curve, best: Curve) -> bool:
     """Tell whether the runs of two curves do not say which of them is lower; unpaired ones are not compared."""
+    if curve is best:
+        return True
     if curve.finals.size != best.finals.size or curve.problem != best.problem:
         return False
     gaps = curve.finals - best.finals

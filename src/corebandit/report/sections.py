@@ -75,7 +75,7 @@ class FigureSection:
 
     @property
     def best(self) -> str:
-        """Name the policy with the lowest regret on each problem."""
+        """Name the policy with the lowest regret on each problem, and say how many cannot be told from it."""
         if self.sweeps or len(self.styles) < 2:
             return ""
         wins: dict[str, list[str]] = {}
@@ -83,7 +83,9 @@ class FigureSection:
             problem = self.problems.get(section.problem, section.problem)
             for row in section.rows:
                 if row.is_best:
-                    wins.setdefault(row.policy, []).append(f"{problem} ({row.regret})")
+                    n_tied = sum(other.is_tied for other in section.rows)
+                    tied = f", not told from {n_tied} {'other' if n_tied == 1 else 'others'}" if n_tied else ""
+                    wins.setdefault(row.policy, []).append(f"{problem} ({row.regret}{tied})")
         listed = "; ".join(f"{policy} on {', '.join(problems)}" for policy, problems in wins.items())
         return f"Lowest mean regret: {listed}."
 

@@ -26,6 +26,7 @@ class ResultRow(NamedTuple):
     interval: str
     cpu: str
     is_best: bool
+    is_tied: bool  # with the best
 
 
 class ResultSection(NamedTuple):
@@ -195,6 +196,7 @@ def results(summary: "DataFrame") -> list[ResultSection]:
                 interval=interval(record["ci_low"], record["ci_high"]) if record["runs"] > 1 else UNKNOWN,
                 cpu=duration(record["cpu_seconds"]),
                 is_best=record["mean"] == best,
+                is_tied=bool(record.get("tied")) and record["mean"] != best,
             )
             for record in records
         ]
