@@ -3,6 +3,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -283,8 +284,9 @@ class FromFile(cb.Problem):
         return cb.FixedArms([cb.Bernoulli(float(p)) for p in lines[int(rng.integers(len(lines)))].split()]).draw(rng)
 
 
-def test_a_problem_read_from_a_file_is_not_mixed_with_what_the_file_said_before(tmp_path):
-    path = tmp_path / "arms.txt"
+def test_a_problem_read_from_a_file_is_not_mixed_with_what_the_file_said_before(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the path decides which lines are drawn: the last one is to be among them
+    path = Path("arms.txt")
     lines = [f"0.{place} 0.{place}5 0.9" for place in range(1, 9)]
     path.write_text("\n".join(lines))
     experiment = cb.Experiment(FromFile(str(path)), [cb.UCB1()], horizon=200, runs=20)
