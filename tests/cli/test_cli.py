@@ -128,6 +128,7 @@ def test_compare_ranks_too(tmp_path):
     assert frame["policy"].unique(maintain_order=True).to_list() == ["CORe(warm_up=0.1)", "TopRank", "CascadeKLUCB"]
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
 def test_the_usual_ranking_policies_look_where_users_do(tmp_path):
     write_models(tmp_path / "models.json", {"9982_0": {"PBM": PBM([0.4, 0.2, 0.1], [1.0, 0.5])}})

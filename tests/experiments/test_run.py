@@ -67,6 +67,7 @@ def test_an_arm_pays_the_same_whoever_pulls_it():
     assert np.corrcoef(finals)[0, 1] > 0.5  # hard problems are hard for both
 
 
+@pytest.mark.heavy
 def test_realised_regret_has_the_same_mean_and_more_noise():
     expected, realised = (
         cb.run(small(policies=[cb.UCB1()], runs=400, regret=kind)).regret("UCB1")[:, -1]
