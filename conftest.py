@@ -20,7 +20,8 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     is_named = config.args_source is pytest.Config.ArgsSource.ARGS
     if is_named and not any(Path(argument).is_dir() for argument in config.args):
         return 0
-    return min(4, os.cpu_count() or 1)
+    # What compiles policies stays together and takes longer than all the rest; each process has to import and collect.
+    return min(4 if config.option.markexpr == "endurance" else 2, os.cpu_count() or 1)
 
 
 class Scheduling(LoadFileScheduling):

@@ -7,7 +7,7 @@ import pytest
 
 import corebandit as cb
 from corebandit.catalogue import arm_policies, feature_policies, neural_policies
-from corebandit.checks.game_checks import N_ROUNDS, FeatureGame
+from corebandit.checks.game_checks import N_ROUNDS, ArmGame, FeatureGame
 from corebandit.checks.policy_checks import (
     check_added_arm,
     check_agent,
@@ -55,7 +55,8 @@ TWINS = [
     *(cb.UCBGLM(), cb.GLMRandUCB(), cb.GLMTSL(), cb.GLMFPL(), cb.LogEpsilonGreedy()),
     *(cb.LinGreedy(), cb.LinEpsilonGreedy(), cb.LinRandUCB(), cb.LinRewardExchange()),
 ]
-SELDOM = [*FURTHER, *TWINS]
+SLOW = [cb.Giro(), cb.EstimatorCORe()]
+SELDOM = [*FURTHER, *TWINS, *SLOW]
 EVERY = often(QUICK, [policy for policy in [*POLICIES, *VARIANTS] if policy not in SELDOM], pytest.mark.heavy)
 
 
@@ -65,9 +66,12 @@ def test_every_policy_keeps_the_contract(policy):
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("policy", TWINS, ids=lambda p: p.label)
-def test_twins_keep_the_contract_with_fixed_features(policy):
-    game = FeatureGame(policy, N_ROUNDS, is_contextual=False)
+@pytest.mark.parametrize("policy", [*TWINS, *SLOW], ids=lambda p: p.label)
+def test_twins_and_slow_policies_keep_most_of_the_contract(policy):
+    if isinstance(policy, FeaturePolicy):
+        game = FeatureGame(policy, N_ROUNDS, is_contextual=False)
+    else:
+        game = ArmGame(policy, N_ROUNDS)
     for check in (check_state, check_interpreted, check_compiled, check_agent, check_saving):
         check(game)
     check_added_arm(game)

@@ -24,10 +24,12 @@ def corebandit(*arguments, code=0):
 
 
 @pytest.fixture(scope="module")
-def figure1(tmp_path_factory):
+def figure1(tmp_path_factory, write_little):
     """Return a folder with a reproduction of the first figure, on one thread, and what was printed."""
     folder = tmp_path_factory.mktemp("figure1")
-    return folder, corebandit("reproduce", "figure1", *SMALL, "--out", folder, "--jobs", 1).stdout
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("matplotlib.figure.Figure.savefig", write_little)
+        return folder, corebandit("reproduce", "figure1", *SMALL, "--out", folder, "--jobs", 1).stdout
 
 
 @pytest.mark.heavy
@@ -87,7 +89,8 @@ def test_two_threads_give_the_same_results_and_each_experiment_and_summary_is_ma
 @pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
 def test_what_a_report_ran_its_experiments_run_again(tmp_path):
-    corebandit("compare", "--problem", "beta", "--problem", "bernoulli", *SMALL, "--out", tmp_path / "first")
+    problems = ["--problem", "beta", "--problem", "bernoulli", "--policies", "CORe,UCB1"]
+    corebandit("compare", *problems, *SMALL, "--out", tmp_path / "first")
     written = tmp_path / "first" / "experiments.json"
     corebandit("run", written, "--out", tmp_path / "again")
     first, again = (pl.read_parquet(tmp_path / name / "results.parquet") for name in ("first", "again"))
@@ -130,6 +133,7 @@ def test_compare_ranks_too(tmp_path):
     assert frame["policy"].unique(maintain_order=True).to_list() == ["CORe(warm_up=0.1)", "TopRank", "CascadeKLUCB"]
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
 def test_the_usual_ranking_policies_look_where_users_do(tmp_path):
     write_models(tmp_path / "models.json", {"9982_0": {"PBM": PBM([0.4, 0.2, 0.1], [1.0, 0.5])}})
@@ -182,7 +186,7 @@ def test_what_was_searched_is_found_again(tmp_path):
     assert again.splitlines()[:-1] == first.splitlines()[:-1]
 
 
-@pytest.mark.heavy
+@pytest.mark.endurance  # test_theory_figure.py judges it without the command
 @pytest.mark.usefixtures("undrawn")
 def test_the_theory_is_judged_at_any_size(tmp_path):
     printed = corebandit("reproduce", "theory", *SMALL, "--out", tmp_path).stdout

@@ -80,6 +80,7 @@ before = set(sys.modules)  # numba itself imports scipy when it runs machine cod
 import corebandit.games.kinds, corebandit.catalogue
 corebandit.catalogue.known_policies()
 corebandit.catalogue.known_problems()
+cb.EstimatorCORe().label  # which needs no scikit-learn
 imported |= set(sys.modules) - before
 names = {name.partition(".")[0] for name in imported
          if "site-packages" in (getattr(sys.modules[name], "__file__", "") or "")}

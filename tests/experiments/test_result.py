@@ -119,6 +119,7 @@ def test_points_of_sweeps_are_not_compared_in_pairs(swept):
         swept.differences("eps 0.1")
 
 
+@pytest.mark.heavy
 def test_sweeps_are_plotted_and_shown_as_sweeps(swept):
     assert swept.plot().axes[0].get_ylabel() == "cumulative regret"
     assert swept.plot("search").axes[0].get_xlabel() == "epsilon"

@@ -237,7 +237,7 @@ def test_sums_of_few_distinct_values_follow_their_exact_law(name: str, n_draws: 
     rewards = FEW_VALUES[name]
     pool = pool_of(rewards, sampler=sampler)
     assert pool.tally[1] == np.unique(rewards).size <= N_ATOMS
-    assert_sums_follow_exact_law(sums_of(pool, n_draws, 200_000, name), rewards, n_draws)
+    assert_sums_follow_exact_law(sums_of(pool, n_draws, 100_000, name), rewards, n_draws)
 
 
 @pytest.mark.heavy

@@ -36,7 +36,7 @@ IntArray = NDArray[np.int64]
 
 FALSE_ALARM = 1e-6
 N_SIGMA = float(stats.norm.isf(FALSE_ALARM / 2.0))
-N_DRAWS = 300_000
+N_DRAWS = 150_000
 
 in_part = pytest.mark.parametrize("share", often([0.25], [0.25, 1.0]))  # of the draws of a test
 
@@ -429,7 +429,7 @@ def test_integers_are_equally_likely(high: int) -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("p", [0.0, 1e-7, 0.001, 0.05, 0.3, 0.5, 0.7, 0.999, 1.0])
+@pytest.mark.parametrize("p", often([1e-7, 0.05, 0.5, 0.7, 0.999], [0.0, 1e-7, 0.001, 0.05, 0.3, 0.5, 0.7, 0.999, 1.0]))
 @pytest.mark.parametrize("n", [0, 1, 5, 63, 64, 65, 127, 128, 129, 1000, 2047, 2048, 2049, 10_000, 10_000_000])
 def test_binomial_follows_its_law(n: int, p: float) -> None:
     draws = np.zeros(N_DRAWS, np.int64)

@@ -34,6 +34,7 @@ def test_every_ranking_policy_keeps_the_contract(policy):
     check_policy(policy)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "policy",
     [Ranked(), Ranked(warm_up="displayed"), TopRank(), RankedBandits("CORe"), PBMUCB()],

@@ -75,7 +75,7 @@ def test_mean_regret_agrees_with_the_anchor(anchor: Anchor, n_problems: int):
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("n_problems", often([10], [10, 30]))
+@pytest.mark.parametrize("n_problems", often([6], [6, 30]))
 def test_np_ts_on_gaussian_rewards_agrees_with_its_anchor(n_problems: int):
     regret = regrets(NPTS(any_reward=True), GAUSSIAN, n_problems)
     error = np.hypot(regret.std() / np.sqrt(n_problems), 1.4)

@@ -33,14 +33,14 @@ def test_binomial_short_cut_has_the_law_of_drawing_one_by_one():
     state, rng = Giro().start(1, None, 200), stream(6, "giro")
     for index in range(200):
         state.update(0, float(index % 4 == 0), rng)
-    scores, short, long = np.empty(1), np.empty(2000), np.empty(2000)
-    for draw in range(2000):
+    scores, short, long = np.empty(1), np.empty(1500), np.empty(1500)
+    for draw in range(1500):
         state.score(rng, scores)
         short[draw] = scores[0]
         long[draw] = state.draw_sum(0, 600, rng) / 600
     assert stats.ks_2samp(np.round(short, 9), np.round(long, 9)).pvalue > 1e-3
     p = (50 + 200) / 600
-    assert long.mean() == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 600 / 2000))
+    assert long.mean() == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 600 / 1500))
     assert long.var() == pytest.approx(p * (1 - p) / 600, rel=0.1)
 
 

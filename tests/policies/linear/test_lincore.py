@@ -342,6 +342,7 @@ def test_features_of_every_round_are_perturbed_one_by_one():
     np.testing.assert_allclose(np.cov(draws.T), rewards.var() * rows.T @ rows, atol=0.06 * rewards.var() * n)
 
 
+@pytest.mark.heavy
 @both_samplers
 def test_features_that_change_are_learnt_from(sampler):
     noise, n_rounds = generator(20), 600

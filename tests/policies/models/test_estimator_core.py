@@ -464,6 +464,7 @@ def experiment(policies, **changes):
     return cb.Experiment(problem, policies, **{"horizon": 60, "runs": 2, "seed": 4, **changes})
 
 
+@pytest.mark.heavy
 def test_pipelines_boosting_and_the_user_s_own_class_play():
     policies = {
         "pipeline": always(make_pipeline(PolynomialFeatures(2), Ridge()), refit=5),

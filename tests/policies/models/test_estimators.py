@@ -409,8 +409,3 @@ def test_without_scikit_learn_a_path_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(ValueError, match="scikit-learn is not installed: pip install scikit-learn"):
         checked_estimator("sklearn.linear_model:Ridge")
-
-
-def test_scikit_learn_is_not_imported_unless_the_user_does():
-    code = "import corebandit as cb, sys; cb.EstimatorCORe().label; cb.Agent; assert 'sklearn' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -46,6 +46,7 @@ def test_all_claims_hold_when_it_is_as_the_paper_says(few_checks):
     assert {verdict for (name, _), verdict in found.items() if name not in ("T6", "T7", "T8")} == {HOLDS}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("change", "claim"),
     [
@@ -61,6 +62,7 @@ def test_claims_fail_when_it_is_otherwise(few_checks, change, claim):
     assert found[claim, 4.0] == found[claim, 2.0] == FAILS
 
 
+@pytest.mark.heavy
 def test_lemmas_that_fail_are_seen(few_checks, monkeypatch):
     sound = lemmas.lemma_trials
     monkeypatch.setattr(lemmas, "lemma_trials", lambda *sizes, **more: sound(*sizes, **more, tightening=4.0))
@@ -68,6 +70,7 @@ def test_lemmas_that_fail_are_seen(few_checks, monkeypatch):
     assert found["T1", 4.0] == found["T2", None] == FAILS
 
 
+@pytest.mark.heavy
 def test_other_choices_on_one_hot_features_are_seen(few_checks, monkeypatch):
     monkeypatch.setattr(theory, "LinCORe", lambda **given: LinCORe(**{**given, "alpha": 0.61}))
     assert verdicts()["T3", None] == FAILS
