@@ -10,7 +10,8 @@ from xdist.scheduler.loadfile import LoadFileScheduling
 COMPILE_POLICIES = (
     *("tests/agents/", "tests/bounds/", "tests/checks/", "tests/cli/", "tests/experiments/", "tests/games/"),
     *("tests/policies/", "tests/problems/", "tests/ranking/", "tests/statistical/"),
-    *("tests/test_docs.py", "tests/test_golden.py"),
+    *("tests/reproduction/paper/test_theory_figure.py", "tests/reproduction/studies/test_glm_study.py"),
+    *("tests/contracts/test_errors.py", "tests/test_benchmarks.py", "tests/test_docs.py", "tests/test_golden.py"),
 )
 
 
@@ -19,7 +20,8 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     is_named = config.args_source is pytest.Config.ArgsSource.ARGS
     if is_named and not any(Path(argument).is_dir() for argument in config.args):
         return 0
-    return min(4, os.cpu_count() or 1)
+    # What compiles policies stays together and takes longer than all the rest; each process has to import and collect.
+    return min(4 if config.option.markexpr == "endurance" else 2, os.cpu_count() or 1)
 
 
 class Scheduling(LoadFileScheduling):

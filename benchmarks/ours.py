@@ -55,13 +55,14 @@ class Simulation:
         game = game_of(self.problem)
         state = policy.start_on(self.problem, horizon, horizon)
         self._play = partial(game.loop.compiled, state, self.problem, *game.needs(self.problem, (run, "", run)))
+        self._notes = game.notes(self.problem, 1)
         self.round, self.regret = 0, 0.0
         self.play(0)  # compiles, where nobody measures
 
     def play(self, rounds: int) -> CpuSeconds:
         """Play on for so many rounds and return the CPU time they took."""
         last, regret = np.array([rounds]), np.zeros(1)
-        seconds = cpu_seconds(lambda: self._play(last, False, regret))
+        seconds = cpu_seconds(lambda: self._play(last, False, regret, self._notes))
         self.round += rounds
         self.regret += regret[0]
         return seconds

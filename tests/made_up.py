@@ -6,6 +6,7 @@ import numpy as np
 
 from corebandit.experiments.curve import Curve
 from corebandit.experiments.result import Result
+from corebandit.report.claim import LOOKS
 
 
 def made_up(experiments, mean_regret, runs=30, spread=1.0):
@@ -25,3 +26,17 @@ def made_up(experiments, mean_regret, runs=30, spread=1.0):
             names = experiment.name, experiment.problem.label, label, experiment.title
             curves.append(Curve(*names, np.array(list(means)), regret, cpu_seconds=1.0))
     return Result([experiment.to_dict() for experiment in experiments], curves)
+
+
+def verdicts_of(claims):
+    """Return the verdict of each claim by id and warm-up, as it would be if there were runs enough for one.
+
+    Under another reading than that of the figure, the reading's name comes third.
+    """
+    meant = {look: verdict for verdict, look in LOOKS.items()}
+    found = {}
+    for claim in claims:
+        key = (claim.id, claim.warm_up, claim.reading) if claim.reading else (claim.id, claim.warm_up)
+        assert key not in found, "a claim is judged once"
+        found[key] = meant.get(claim.verdict, claim.verdict)
+    return found

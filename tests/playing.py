@@ -6,6 +6,7 @@ from corebandit.clicks.models import CM, PBM
 from corebandit.experiments.chunk_keys import chunk_keys
 from corebandit.experiments.cutting import chunks_of
 from corebandit.experiments.engines.threads import Threads
+from corebandit.games.notes import new_notes
 from corebandit.games.ranking_game import play_rankings
 from corebandit.randomness.stream import stream
 from corebandit.ranking.users import users_of
@@ -22,7 +23,8 @@ def play(policy, model, n_rounds, seed=1, n_positions=5):
     regret, chance, ranking = np.zeros(n_rounds), np.zeros((2, problem.n_items)), np.zeros(n_positions, np.int64)
     run = play_rankings.compiled
     rng, users, rounds = stream(seed, "policy"), stream(seed, "users"), np.arange(1, n_rounds + 1)
-    run(state, problem, rng, users, chance, ranking, rounds, False, regret)
+    notes = new_notes(n_rounds, problem.n_items, n_positions=n_positions)
+    run(state, problem, rng, users, chance, ranking, rounds, False, regret, notes)
     return regret, state
 
 

@@ -222,7 +222,7 @@ def test_plain_numpy_chooses_like_ours_after_the_same_history(arms: ModuleType, 
     agent = Agent(CORe(warm_up=0, sampler=sampler), arms=range(3))
     for arm, reward in zip(chosen.tolist(), rewards, strict=True):
         agent.observe(arm, reward)
-    n = 20_000
+    n = 8_000
     ours = np.bincount([agent.ask().arm for _ in range(n)], minlength=3) / n
     choose_plain = import_module("plain_core").choose_plain_core
     plain = np.bincount([choose_plain(chosen, rewards, 3, 0.6, rng) for _ in range(n)], minlength=3) / n
@@ -258,7 +258,7 @@ def test_plain_numpy_chooses_by_features_like_ours_after_the_same_history(linear
     for arm, reward in zip(chosen.tolist(), rewards, strict=True):
         agent.observe(arm, reward, features[arm])
         plain.learn(arm, features[arm], reward)
-    n = 20_000
+    n = 8_000
     ours = np.bincount([agent.ask(features).arm for _ in range(n)], minlength=5) / n
     theirs = np.bincount([plain.choose(features) for _ in range(n)], minlength=5) / n
     likely = theirs > 0.01

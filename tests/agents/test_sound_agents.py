@@ -28,7 +28,7 @@ def choices(agent, seed):
         return Player(seed=seed).play(agent, 20), content_of(agent)
 
 
-SOME = ("CORe", "CORe(pool_size=50)", "SSMC", "RewardExchange", "LinCORe", "LinRewardExchange", "Ranked", "BatchRank")
+SOME = ("CORe", "SSMC", "RewardExchange", "LinCORe", "Ranked", "BatchRank")
 
 
 @pytest.mark.heavy

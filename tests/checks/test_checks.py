@@ -7,6 +7,16 @@ import pytest
 
 import corebandit as cb
 from corebandit.catalogue import arm_policies, feature_policies, neural_policies
+from corebandit.checks.game_checks import N_ROUNDS, ArmGame, FeatureGame
+from corebandit.checks.policy_checks import (
+    check_added_arm,
+    check_agent,
+    check_compiled,
+    check_interpreted,
+    check_refusals,
+    check_saving,
+    check_state,
+)
 from corebandit.contracts.recipe import FeaturePolicy
 from often import often
 
@@ -14,21 +24,22 @@ VARIANTS = [
     cb.CORe(sampler="exact"),
     cb.CORe(sampler="exact", pool="plain"),
     cb.CORe(pool_size=30),
-    cb.CORe(warm_up=0.0, alpha=2.0),
-    cb.UCBV(exploration="anytime"),
     cb.KLUCB(family="gaussian"),
-    cb.PHE(pseudo="gaussian"),
     cb.SSMC(window="last"),
     cb.NPTS(any_reward=True),
     cb.BootstrapTS(weights="poisson", replicate="round"),
-    cb.WeightedBootstrap(weights="gaussian"),
     cb.RewardExchange(probability=0.15, kept=False),
+    cb.LinCORe(sampler="exact"),
+    cb.LinUCB(radius="determinant"),
+]
+# Settings that the tests of each policy look at closely.
+FURTHER = [
+    cb.CORe(warm_up=0.0, alpha=2.0),
+    cb.PHE(pseudo="gaussian"),
+    cb.WeightedBootstrap(weights="gaussian"),
     cb.LinRewardExchange(probability=0.15, kept=False),
     cb.LinRandUCB(coupled=False),
-    cb.EpsilonGreedy(epsilon=0.3),
-    cb.LinCORe(sampler="exact"),
     cb.LinUCB(scaling="authors"),
-    cb.LinUCB(radius="determinant"),
     cb.LinPHE(pseudo="gaussian"),
 ]
 
@@ -39,16 +50,38 @@ POLICIES = [
 
 
 QUICK = [cb.UCB1(), cb.CORe(), cb.SSMC(), cb.LinTS(), cb.LinCORe()]
-EVERY = often(QUICK, [*POLICIES, *VARIANTS], pytest.mark.heavy)
+# Twins of others that are checked with features of both kinds: here with fixed ones, as test_golden.py compiles them.
+TWINS = [
+    *(cb.UCBGLM(), cb.GLMRandUCB(), cb.GLMTSL(), cb.GLMFPL(), cb.LogEpsilonGreedy()),
+    *(cb.LinGreedy(), cb.LinEpsilonGreedy(), cb.LinRandUCB(), cb.LinRewardExchange()),
+]
+SLOW = [cb.Giro(), cb.EstimatorCORe()]
+SELDOM = [*FURTHER, *TWINS, *SLOW]
+EVERY = often(QUICK, [policy for policy in [*POLICIES, *VARIANTS] if policy not in SELDOM], pytest.mark.heavy)
 
 
-@pytest.mark.parametrize("policy", EVERY, ids=lambda p: p.label)
+@pytest.mark.parametrize("policy", [*EVERY, *often([], SELDOM)], ids=lambda p: p.label)
 def test_every_policy_keeps_the_contract(policy):
     cb.check_policy(policy)
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize("policy", [*TWINS, *SLOW], ids=lambda p: p.label)
+def test_twins_and_slow_policies_keep_most_of_the_contract(policy):
+    if isinstance(policy, FeaturePolicy):
+        game = FeatureGame(policy, N_ROUNDS, is_contextual=False)
+    else:
+        game = ArmGame(policy, N_ROUNDS)
+    for check in (check_state, check_interpreted, check_compiled, check_agent, check_saving):
+        check(game)
+    check_added_arm(game)
+    check_refusals(game)
+
+
 @pytest.mark.parametrize(
-    "policy", [cb.CORe(), cb.EpsilonGreedy(), cb.UCBV(exploration="anytime"), cb.LinCORe()], ids=lambda p: p.label
+    "policy",
+    [cb.CORe(), cb.EpsilonGreedy(epsilon=0.3), cb.UCBV(exploration="anytime"), cb.LinCORe()],
+    ids=lambda p: p.label,
 )
 def test_policies_keep_the_contract_without_a_horizon(policy):
     cb.check_policy(policy, horizon=None)

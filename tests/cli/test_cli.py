@@ -1,5 +1,6 @@
 import json
 import re
+import shutil
 from collections import Counter
 
 import polars as pl
@@ -22,30 +23,44 @@ def corebandit(*arguments, code=0):
     return result
 
 
+@pytest.fixture(scope="module")
+def figure1(tmp_path_factory, write_little):
+    """Return a folder with a reproduction of the first figure, on one thread, and what was printed."""
+    folder = tmp_path_factory.mktemp("figure1")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("matplotlib.figure.Figure.savefig", write_little)
+        return folder, corebandit("reproduce", "figure1", *SMALL, "--out", folder, "--jobs", 1).stdout
+
+
 @pytest.mark.heavy
-def test_reproduce_writes_everything(tmp_path):
-    printed = corebandit("reproduce", "figure1", *SMALL, "--out", tmp_path, "--jobs", 1).stdout
+def test_reproduce_writes_everything(figure1):
+    folder, printed = figure1
     assert "F1.a" in printed
     assert "NP-TS" in printed
-    names = {path.name for path in tmp_path.iterdir()}
+    names = {path.name for path in folder.iterdir()}
     assert names >= {"results.parquet", "summary.json", "claims.json", "experiments.json", "report.html", "figures"}
-    figures = {path.name for path in (tmp_path / "figures").iterdir()}
+    figures = {path.name for path in (folder / "figures").iterdir()}
     assert figures >= {"figure1.png", "figure1.svg", "figure1-final-regret.png", "figure1-final-regret.svg"}
-    rows = json.loads((tmp_path / "summary.json").read_text())["rows"]
-    assert len(rows) == 3 * 8
-    columns = "figure problem policy horizon runs mean stderr ci_low ci_high cpu_seconds"
-    assert list(rows[0]) == columns.split()
-    claims = json.loads((tmp_path / "claims.json").read_text())["claims"]
+    rows = json.loads((folder / "summary.json").read_text())["rows"]
+    assert len(rows) == 3 * 8 + 9  # eight policies, and other readings of some
+    columns = "figure problem policy horizon runs mean stderr ci_low ci_high tied q10 median q90"
+    assert list(rows[0]) == [*columns.split(), "best_arm_share", "simple_regret", "cpu_seconds"]
+    claims = json.loads((folder / "claims.json").read_text())["claims"]
     assert {(claim["id"], claim["warm_up"]) for claim in claims} == {
         (name, factor) for name in ("F1.a", "F1.b", "F1.c") for factor in (2.0, 4.0)
     }
-    page = (tmp_path / "report.html").read_text()
+    readings = {claim["reading"] for claim in claims if claim["id"] == "F1.a"}
+    assert readings == {"", "UCB-V (anytime)"}
+    assert "- UCB-V (anytime)" in printed
+    page = (folder / "report.html").read_text()
     assert not re.search(r"""(src|href)=["']https?://""", page)
+    assert "Rivals as published" in page
+    assert "In the tables only: CORe (warm-up 2), TS (scale 0.5)," in page
 
 
 @pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
-def test_each_experiment_is_built_once_and_each_summary_computed_once(tmp_path, monkeypatch):
+def test_two_threads_give_the_same_results_and_each_experiment_and_summary_is_made_once(figure1, tmp_path, monkeypatch):
     counts = Counter()
 
     def counted(name, function):
@@ -59,20 +74,23 @@ def test_each_experiment_is_built_once_and_each_summary_computed_once(tmp_path, 
     for name in ("mean_interval", "mean_intervals"):
         monkeypatch.setattr(curve, name, counted(name, getattr(curve, name)))
     monkeypatch.setattr(result, "mean_interval", counted("differences", result.mean_interval))
-    corebandit("reproduce", "figure1", *SMALL, "--out", tmp_path)
-    n_curves = 3 * 8
+    corebandit("reproduce", "figure1", *SMALL, "--out", tmp_path, "--jobs", 2)
+    n_curves = 3 * 8 + 9
     assert counts == {
         "experiments": 3,
         "mean_interval": n_curves,
-        "mean_intervals": n_curves,
-        "differences": n_curves - 3,  # to the first policy on each problem
+        "mean_intervals": 2 * n_curves,  # of regret and of the best-arm share
+        "differences": 2 * (n_curves - 3),  # to the first policy on each problem, and to the lowest
     }
+    one, two = (pl.read_parquet(folder / "results.parquet") for folder in (figure1[0], tmp_path))
+    assert one.equals(two)
 
 
 @pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
 def test_what_a_report_ran_its_experiments_run_again(tmp_path):
-    corebandit("compare", "--problem", "beta", "--problem", "bernoulli", *SMALL, "--out", tmp_path / "first")
+    problems = ["--problem", "beta", "--problem", "bernoulli", "--policies", "CORe,UCB1"]
+    corebandit("compare", *problems, *SMALL, "--out", tmp_path / "first")
     written = tmp_path / "first" / "experiments.json"
     corebandit("run", written, "--out", tmp_path / "again")
     first, again = (pl.read_parquet(tmp_path / name / "results.parquet") for name in ("first", "again"))
@@ -85,15 +103,14 @@ def test_what_a_report_ran_its_experiments_run_again(tmp_path):
 
 @pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
-def test_reproduce_gives_the_same_results_on_any_number_of_threads_and_when_continued(tmp_path):
-    for name, jobs in (("one", 1), ("two", 2)):
-        corebandit("reproduce", "figure1", *SMALL, "--out", tmp_path / name, "--jobs", jobs)
-    one, two = (pl.read_parquet(tmp_path / name / "results.parquet") for name in ("one", "two"))
-    assert one.equals(two)
-    for path in list((tmp_path / "one" / "chunks").iterdir())[::3]:
-        path.unlink()
-    corebandit("reproduce", "figure1", *SMALL, "--out", tmp_path / "one")
-    assert pl.read_parquet(tmp_path / "one" / "results.parquet").equals(two)
+def test_a_reproduction_that_is_continued_gives_the_same_results(figure1, tmp_path):
+    whole = figure1[0]
+    (tmp_path / "chunks").mkdir()
+    for path in sorted((whole / "chunks").iterdir())[::3]:
+        shutil.copy(path, tmp_path / "chunks")
+    corebandit("reproduce", "figure1", *SMALL, "--out", tmp_path)
+    one, other = (pl.read_parquet(folder / "results.parquet") for folder in (whole, tmp_path))
+    assert one.equals(other)
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -116,6 +133,7 @@ def test_compare_ranks_too(tmp_path):
     assert frame["policy"].unique(maintain_order=True).to_list() == ["CORe(warm_up=0.1)", "TopRank", "CascadeKLUCB"]
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
 def test_the_usual_ranking_policies_look_where_users_do(tmp_path):
     write_models(tmp_path / "models.json", {"9982_0": {"PBM": PBM([0.4, 0.2, 0.1], [1.0, 0.5])}})
@@ -138,15 +156,28 @@ def test_the_sampler_can_be_set_for_all(tmp_path):
 
 @pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
-def test_the_linear_figures_search_first_and_then_play(tmp_path):
-    printed = corebandit("reproduce", "figure2", "figure3", *SMALL, "--out", tmp_path).stdout
-    assert all(claim in printed for claim in ("F2.a", "F2.b", "F3.a", "F3.b", "F3.c", "F3.d"))
+def test_a_figure_with_a_search_searches_first_and_then_plays(tmp_path):
+    printed = corebandit("reproduce", "figure2", *SMALL, "--out", tmp_path).stdout
+    assert all(claim in printed for claim in ("F2.a", "F2.b"))
     assert "Figure 2: parameter search, Beta: a of LinPHE: best is LinPHE a=" in printed
     figures = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert figures >= {"figure2.png", "figure2-parameter-search.svg"}
+    assert experiments_in(tmp_path) == ["figure2"] * 3 + ["figure2-parameter-search"] * 6
+
+
+@pytest.mark.endurance
+def test_figures_with_and_without_a_search_are_played_together(tmp_path):
+    printed = corebandit("reproduce", "figure2", "figure3", *SMALL, "--out", tmp_path).stdout
+    assert all(claim in printed for claim in ("F2.a", "F2.b", "F3.a", "F3.b", "F3.c", "F3.d"))
+    figures = {path.name for path in (tmp_path / "figures").iterdir()}
     assert figures >= {"figure2.png", "figure2-parameter-search.svg", "figure3.png", "figure3-heat-map.png"}
-    described = json.loads((tmp_path / "experiments.json").read_text())["experiments"]
-    names = [experiment["name"] for experiment in described]
-    assert names == ["figure2"] * 3 + ["figure3"] * 2 + ["figure3-heat-map"] * 2 + ["figure2-parameter-search"] * 6
+    played = ["figure2"] * 3 + ["figure3"] * 2 + ["figure3-heat-map"] * 2
+    assert experiments_in(tmp_path) == played + ["figure2-parameter-search"] * 6
+
+
+def experiments_in(folder):
+    described = json.loads((folder / "experiments.json").read_text())["experiments"]
+    return [experiment["name"] for experiment in described]
 
 
 @pytest.mark.endurance
@@ -155,15 +186,15 @@ def test_what_was_searched_is_found_again(tmp_path):
     assert again.splitlines()[:-1] == first.splitlines()[:-1]
 
 
-@pytest.mark.heavy
+@pytest.mark.endurance  # test_theory_figure.py judges it without the command
 @pytest.mark.usefixtures("undrawn")
 def test_the_theory_is_judged_at_any_size(tmp_path):
     printed = corebandit("reproduce", "theory", *SMALL, "--out", tmp_path).stdout
     claims = json.loads((tmp_path / "claims.json").read_text())["claims"]
-    assert [claim["id"] for claim in claims] == ["T1", "T1", "T2", "T3", "T4", "T4", "T5", "T5"]
+    assert [claim["id"] for claim in claims] == ["T1", "T1", "T2", "T3", "T4", "T4", "T5", "T5", "T6", "T7", "T8", "T8"]
     assert "T3" in printed
     figures = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert "theory-growth-of-regret.png" in figures
+    assert {"theory-growth-of-regret.png", "theory-room-of-the-lemmas.png"} <= figures
     assert "theory.png" not in figures
 
 

@@ -10,17 +10,41 @@ import time
 import polars as pl
 import pytest
 
-COMPARE = [
-    "compare",
-    "--problem",
-    "gaussian",
-    "--policies",
-    "CORe(sampler=exact)",
-    "--horizon",
-    "10000",
-    "--runs",
-    "400",
-]
+COMMAND = [sys.executable, "-c", "from corebandit.cli import main; main()"]
+COMPARE = [*COMMAND, "compare", "--problem", "bernoulli", "--policies", "UCB1", "--jobs", "1"]
+
+# The same, leaving a mark when the loop is under way: the run before it has found all machine code.
+MARKED = """
+import pathlib, threading
+import corebandit as cb
+from corebandit.cli import main
+
+cb.run(cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()], horizon=20, runs=1), jobs=1)
+start = cb.UCB1.start
+
+def marked(self, *sizes):
+    threading.Timer(0.3, pathlib.Path("begun").touch).start()
+    return start(self, *sizes)
+
+cb.UCB1.start = marked
+main()
+"""
+
+
+def stopped(command, folder, pattern, asked):
+    """Start a command in a folder, stop it once a file of this name is there, and return how it ended."""
+    deadline = time.monotonic() + 120.0
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        while not list(folder.rglob(pattern)):
+            assert process.poll() is None, process.communicate()[0]
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(asked)
+        said, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    return process.returncode, said
 
 
 @pytest.mark.heavy
@@ -28,40 +52,24 @@ COMPARE = [
     ("asked", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.endurance)]
 )
 def test_a_command_that_is_stopped_says_so_and_keeps_what_was_finished(tmp_path, asked, code):
-    command = [
-        sys.executable,
-        "-c",
-        "from corebandit.cli import main; main()",
-        *COMPARE,
-        "--out",
-        str(tmp_path / "out"),
-    ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    while not list(tmp_path.rglob("*.chunk")):
-        assert process.poll() is None, process.communicate()[0]
-        time.sleep(0.05)
-    process.send_signal(asked)
-    said, _ = process.communicate(timeout=30)
-    assert process.returncode == code, said
+    command = [*COMPARE, "--horizon", "100000", "--runs", "10000", "--out", "out"]
+    ended, said = stopped(command, tmp_path, "*.chunk", asked)
+    assert ended == code, said
     assert "Stopped. What was finished is kept: the same command continues." in said
     assert list(tmp_path.rglob("*.chunk"))
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(("asked", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("asked", "code"), [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.endurance)]
+)
 def test_a_run_in_the_middle_of_an_endless_loop_is_left(tmp_path, asked, code):
     """Compiled code that would play for days ends with the process: `communicate` would wait in vain for it."""
-    command = [sys.executable, "-c", "from corebandit.cli import main; main()", "compare", "--problem", "bernoulli"]
-    endless = ["--policies", "UCB1,UniformRandom", "--horizon", str(10**13), "--runs", "2", "--out", str(tmp_path)]
-    process = subprocess.Popen([*command, *endless], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    time.sleep(8.0)  # to import, and to find what is compiled; whatever it does then, it is to stop
-    process.send_signal(asked)
-    try:
-        said, _ = process.communicate(timeout=20)
-    finally:
-        process.kill()
-    assert process.returncode == code, said
+    command = [sys.executable, "-c", MARKED, *COMPARE[len(COMMAND) :], "--horizon", str(10**13), "--runs", "2"]
+    ended, said = stopped([*command, "--out", "out"], tmp_path, "begun", asked)
+    assert ended == code, said
     assert "Traceback" not in said
+    assert not list(tmp_path.rglob("*.chunk"))
 
 
 @pytest.mark.endurance

@@ -342,7 +342,7 @@ def test_a_table_of_one_endless_session_does_not_pile_up(tmp_path, monkeypatch):
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("format", ["yandex", "wscd", "csv", "parquet"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_a_log_read_in_many_small_parts_through_a_file_is_the_same(format, tmp_path_factory, data):
     n, width = data.draw(st.integers(1, 30)), data.draw(st.integers(1, 4))
@@ -506,7 +506,7 @@ def test_a_log_is_written_as_it_is(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["log.parquet", "log.csv", "log.csv.gz"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(names=st.lists(st.text(st.characters(codec="utf-8"), max_size=5), min_size=3, max_size=3, unique=True))
 def test_names_are_read_as_they_were_written_or_refused(name, tmp_path_factory, names):
     path = tmp_path_factory.mktemp("log") / name
@@ -657,7 +657,7 @@ def test_a_torn_parquet_file_is_answered_with_a_sentence(tmp_path):
     ).write_parquet(path)
     whole = path.read_bytes()
     torn = [whole[:length] for length in range(4, len(whole), len(whole) // 20)]
-    for _ in range(200):
+    for _ in range(100):
         changed = bytearray(whole)
         for place in rng.integers(4, len(whole), size=3):
             changed[place] = rng.integers(256)

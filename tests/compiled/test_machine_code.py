@@ -32,26 +32,10 @@ def total_reward(state, means, rng):
         for other in range(means.size):
             if scores[other] > scores[arm]:
                 arm = other
-        reward = 1.0 if rng.random() < means[arm] else 0.0
-        state.update(arm, reward, rng)
-        total += reward
+        state.update(arm, means[arm], rng)
+        total += means[arm]
     return total
 '''
-
-PLAY = """
-import numpy as np
-from corebandit.small_loop import total_reward
-from corebandit.randomness.stream import stream
-{imports}
-state = {state}
-loop = total_reward.compiled
-print(loop(state, np.array([0.2, 0.5, 0.55]), stream(1, "play")), sum(loop.stats.cache_hits.values()))
-"""
-
-PLAY_UCB1 = PLAY.format(
-    imports="from corebandit.policies.arms.ucb1 import UCB1", state="UCB1().start(3, horizon=2000, capacity=2000)"
-)
-PLAY_OWN = PLAY.format(imports="from own_policy import OwnState", state="OwnState(np.zeros(3), np.zeros(3))")
 
 OWN_POLICY = """
 import math
@@ -83,59 +67,62 @@ def copied_package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def played(script: str, folder: Path) -> tuple[float, int]:
-    total, cache_hits = run_python(script, folder, NUMBA_DISABLE_JIT="0").split()
-    return float(total), int(cache_hits)
+SCRIPT = f"""
+import os
+import own_policy
+from corebandit.policies.arms.ucb1 import UCB1
+from corebandit.randomness.stream import stream
+from corebandit.small_loop import total_reward
+{OWN_POLICY.replace("FACTOR", "2.0").replace("OwnState", "ScriptState")}
+own_policy.FACTOR = float(os.environ["FACTOR"])
+loop, hits = total_reward.compiled, 0
+for state in (UCB1().start(3, horizon=2000, capacity=2000), *(
+    kind(np.zeros(3), np.zeros(3)) for kind in (own_policy.OwnState, ScriptState)
+)):
+    total = loop(state, np.array([0.2, 0.5, 0.55]), stream(1, "play"))
+    print(total, sum(loop.stats.cache_hits.values()) - hits)
+    hits = sum(loop.stats.cache_hits.values())
+"""
+
+
+def played(folder: Path, factor: str = "2.0") -> tuple[list[float], list[int]]:
+    """Return what a policy of ours, one of a user's file and one of the script being run gain, and which of them were
+    compiled before."""
+    said = run_python("script.py", folder, NUMBA_DISABLE_JIT="0", FACTOR=factor).split()
+    return [float(total) for total in said[::2]], [int(hits) for hits in said[1::2]]
 
 
 @pytest.mark.heavy
-def test_an_edit_beside_a_policy_compiles_nothing_and_an_edited_policy_never_runs_old_machine_code(
-    copied_package: Path,
-) -> None:
-    first, hits = played(PLAY_UCB1, copied_package)
-    assert hits == 0
+def test_policies_are_compiled_once_and_never_run_old_machine_code(copied_package: Path) -> None:
+    own_policy, script = copied_package / "own_policy.py", copied_package / "script.py"
+    own_policy.write_text(OWN_POLICY)
+    script.write_text(SCRIPT)
+    first, hits = played(copied_package)
+    assert hits == [0, 0, 0]
     for name in ("policies/arms/core.py", "parts/pool.py", "experiments/result.py", "__init__.pyi"):
         path = copied_package / "corebandit" / name
-        path.write_text(path.read_text() + "\n# edited\n")
-    assert played(PLAY_UCB1, copied_package) == (first, 1)
-    policy = copied_package / "corebandit" / "policies" / "arms" / "ucb1.py"
-    date = policy.stat()
-    edited = policy.read_text().replace("2.0 * sigma", "0.1 * sigma")
-    assert edited != policy.read_text()
-    policy.write_text(edited)
-    os.utime(policy, ns=(date.st_atime_ns, date.st_mtime_ns))  # even if the clock does not show the edit
-    second, hits = played(PLAY_UCB1, copied_package)
-    assert second != first
-    assert hits == 0
-    third, hits = played(PLAY_UCB1, copied_package)
-    assert third == second
-    assert hits == 1
+        path.write_text(path.read_text() + "\n# edited beside\n")
+    assert played(copied_package) == (first, [1, 1, 1])
+    ucb1 = copied_package / "corebandit" / "policies" / "arms" / "ucb1.py"
+    date, edited = ucb1.stat(), ucb1.read_text().replace("2.0 * sigma", "0.1 * sigma")
+    assert edited != ucb1.read_text()
+    ucb1.write_text(edited)
+    os.utime(ucb1, ns=(date.st_atime_ns, date.st_mtime_ns))  # even if the clock does not show the edit
+    changed, hits = played(copied_package, factor="8.0")  # a global that the user's policy reads
+    assert [one != other for one, other in zip(first, changed, strict=True)] == [True, True, False]
+    assert hits == [0, 0, 1]
 
 
-@pytest.mark.heavy
-def test_a_users_policy_is_compiled_once_and_never_runs_old_machine_code(copied_package: Path) -> None:
-    module = copied_package / "own_policy.py"
-    module.write_text(OWN_POLICY + "\nFACTOR = 2.0\n")
-    first, hits = played(PLAY_OWN, copied_package)
-    assert hits == 0
-    assert played(PLAY_OWN, copied_package) == (first, 1)
-    module.write_text(OWN_POLICY.replace("+ FACTOR", "+ 0.5 * FACTOR") + "\nFACTOR = 2.0\n")
-    edited, hits = played(PLAY_OWN, copied_package)
-    assert edited != first
-    assert hits == 0
-    with_another_global = PLAY_OWN.replace("state =", "import own_policy; own_policy.FACTOR = 8.0\nstate =")
-    other, hits = played(with_another_global, copied_package)
-    assert other not in (first, edited)
-    assert hits == 0
-
-
-@pytest.mark.heavy
-def test_classes_of_the_script_being_run_are_compiled_once(copied_package: Path) -> None:
-    script = OWN_POLICY.replace("FACTOR", "2.0") + PLAY_OWN.replace("from own_policy", "# ")
-    (copied_package / "script.py").write_text(script)
-    runs = [run_python("script.py", copied_package, NUMBA_DISABLE_JIT="0").split() for _ in range(2)]
-    assert runs[0][0] == runs[1][0]
-    assert [hits for _, hits in runs] == ["0", "1"]
+@pytest.mark.endurance
+def test_an_edited_policy_of_a_user_never_runs_old_machine_code(copied_package: Path) -> None:
+    (copied_package / "script.py").write_text(SCRIPT)
+    totals = []
+    for edited in (OWN_POLICY, OWN_POLICY.replace("+ FACTOR", "+ 0.5 * FACTOR")):
+        (copied_package / "own_policy.py").write_text(edited)
+        (_, total, _), (_, hits, _) = played(copied_package)
+        assert hits == 0
+        totals.append(total)
+    assert totals[0] != totals[1]
 
 
 @pytest.mark.heavy
@@ -255,7 +242,7 @@ def test_damaged_machine_code_is_compiled_again(tmp_path: Path, monkeypatch: pyt
     whole = path.read_bytes()
     rng = np.random.default_rng(0)
     damaged = [b"", whole[:-3], whole + b"x"]
-    for place in rng.integers(len(whole), size=20):
+    for place in rng.integers(len(whole), size=8):
         flipped = bytearray(whole)
         flipped[place] ^= 1 << int(rng.integers(8))
         damaged.append(bytes(flipped))

@@ -1,7 +1,6 @@
 """Fingerprints of sources: an edit below invalidates, an edit beside does not."""
 
 import ast
-import os
 import shutil
 import threading
 from pathlib import Path
@@ -10,8 +9,9 @@ import pytest
 
 import corebandit as cb
 from corebandit.catalogue import known_policies
+from corebandit.compiled.machine_code import cache_directory
 from corebandit.compiled.sources import IMPORT, OURS, PACKAGE, UnknownSource, fingerprint, modules_below
-from fresh_interpreter import run_python
+from fresh_interpreter import run_python, run_python_anew
 
 FINGERPRINTS = """
 import corebandit as cb
@@ -64,32 +64,29 @@ def test_policies_stand_on_what_they_use():
 
 
 @pytest.mark.heavy
-def test_what_plays_games_needs_numpy_and_numba_alone(tmp_path):
+def test_an_agent_imports_its_own_policy_alone_and_what_plays_games_needs_numpy_and_numba_alone(tmp_path):
     script = """
 import sys
 import numba, numpy
 before = set(sys.modules)
+import corebandit as cb
+make, policy = cb.Agent, cb.UCB1()
+imported = set(sys.modules) - before
+make(policy, arms=["a", "b"]).save("agent.json")
+make.load("agent.json")
+unwanted = ("polars", "matplotlib", "typer", "corebandit.clicks", "corebandit.policies.arms.core")
+print(*(name for name in unwanted if name in sys.modules))
+before = set(sys.modules)  # numba itself imports scipy when it runs machine code
 import corebandit.games.kinds, corebandit.catalogue
 corebandit.catalogue.known_policies()
 corebandit.catalogue.known_problems()
-names = {name.partition(".")[0] for name, module in sys.modules.items() if name not in before
-         and "site-packages" in (getattr(module, "__file__", "") or "")}
+cb.EstimatorCORe().label  # which needs no scikit-learn
+imported |= set(sys.modules) - before
+names = {name.partition(".")[0] for name in imported
+         if "site-packages" in (getattr(sys.modules[name], "__file__", "") or "")}
 print(*names - {"numba", "numpy", "llvmlite", "corebandit"})
 """
-    assert run_python(script, tmp_path) == ""
-
-
-@pytest.mark.heavy
-def test_an_agent_imports_its_own_policy_and_nothing_to_look_at_results_with(tmp_path):
-    script = """
-import sys
-import corebandit as cb
-cb.Agent(cb.UCB1(), arms=["a", "b"]).save("agent.json")
-cb.Agent.load("agent.json")
-unwanted = ("polars", "matplotlib", "typer", "corebandit.clicks", "corebandit.policies.arms.core")
-print(*(name for name in unwanted if name in sys.modules))
-"""
-    assert run_python(script, tmp_path) == ""
+    assert run_python(script, tmp_path, NUMBA_CACHE_DIR=str(cache_directory().parents[1])) == ""
 
 
 @pytest.fixture
@@ -99,40 +96,35 @@ def copied_package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture(scope="module")
-def fingerprints_here(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Return the fingerprints of the policies as they are, wherever the package lies."""
-    return run_python(FINGERPRINTS, tmp_path_factory.mktemp("unedited")).split()
-
-
-def changed_by_an_edit(folder: Path, module: str, before: list[str]) -> set[str]:
-    """Return the policies whose fingerprint changes when a module is edited, even if the clock does not show it."""
-    path = folder / "corebandit" / f"{module}.py"
-    date = path.stat()
-    path.write_text(f"{path.read_text()}\n# edited\n")
-    os.utime(path, ns=(date.st_atime_ns, date.st_mtime_ns))
-    after = run_python(FINGERPRINTS, folder).split()
-    return {policy for policy, one, other in zip(POLICIES, before, after, strict=True) if one != other}
+CHANGED_BY_AN_EDIT = {
+    "policies/arms/ucb1": {"UCB1"},
+    "policies/linear/lincore": {"LinCORe"},
+    "parts/pool": {"CORe", "LinCORe"},
+    "randomness/stream": {"CORe", "UCB1", "LinCORe"},
+    "experiments/result": set(),
+    "__init__": set(),
+    "policies/arms/core": {"CORe"},
+    "parts/ridge": {"LinCORe"},
+    "contracts/recipe": {"CORe", "UCB1", "LinCORe"},
+    "agents/agent": set(),
+}
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(
-    ("module", "changed"),
-    [
-        ("policies/arms/ucb1", {"UCB1"}),
-        ("policies/linear/lincore", {"LinCORe"}),
-        ("parts/pool", {"CORe", "LinCORe"}),
-        ("randomness/stream", {"CORe", "UCB1", "LinCORe"}),
-        ("experiments/result", set()),
-        ("__init__", set()),
-        pytest.param("policies/arms/core", {"CORe"}, marks=pytest.mark.endurance),
-        pytest.param("parts/ridge", {"LinCORe"}, marks=pytest.mark.endurance),
-        pytest.param("contracts/recipe", {"CORe", "UCB1", "LinCORe"}, marks=pytest.mark.endurance),
-        pytest.param("agents/agent", set(), marks=pytest.mark.endurance),
-    ],
-)
-def test_an_edit_below_invalidates_and_an_edit_beside_does_not(copied_package, module, changed, fingerprints_here):
-    assert changed_by_an_edit(copied_package, module, fingerprints_here) == changed
+def test_an_edit_below_invalidates_and_an_edit_beside_does_not(tmp_path_factory, copied_package):
+    before = run_python(FINGERPRINTS, tmp_path_factory.mktemp("unedited")).split()
+    steps, undo = [({}, FINGERPRINTS)], {}
+    for module in CHANGED_BY_AN_EDIT:
+        name = f"corebandit/{module}.py"
+        text = (copied_package / name).read_text()
+        steps.append(({**undo, name: f"{text}\n# edited\n"}, FINGERPRINTS))
+        undo = {name: text}
+    unedited, *edited = (said.split() for said in run_python_anew(steps, copied_package))
+    assert unedited == before  # wherever the package lies
+    changed = [
+        {policy for policy, one, other in zip(POLICIES, before, after, strict=True) if one != other} for after in edited
+    ]
+    assert dict(zip(CHANGED_BY_AN_EDIT, changed, strict=True)) == CHANGED_BY_AN_EDIT
 
 
 OWN = """
@@ -156,37 +148,47 @@ print(fingerprint([mine.Mine]))
 """
 
 
-def own_fingerprint(
-    folder: Path, mine: str = OWN, helper: str = "def bonus():\n    return 1.0\n", change: str = ""
-) -> str:
-    (folder / "mine.py").write_text(mine)
-    (folder / "helper.py").write_text(helper)
-    return run_python(OWN_FINGERPRINT.format(change=change), folder)
+HELPER = "def bonus():\n    return 1.0\n"
+
+
+def own(mine: str = OWN, helper: str = HELPER, change: str = "") -> tuple[dict[str, str], str]:
+    """Return a step: the files of a user, and a script that prints their fingerprint."""
+    return {"mine.py": mine, "helper.py": helper}, OWN_FINGERPRINT.format(change=change)
 
 
 @pytest.mark.heavy
 def test_a_users_file_counts_with_what_it_imports_and_the_globals_that_it_reads(tmp_path):
-    first = own_fingerprint(tmp_path)
-    assert own_fingerprint(tmp_path) == first
-    assert own_fingerprint(tmp_path, mine="# a comment\n" + OWN) == first
-    assert own_fingerprint(tmp_path, mine=OWN.replace("WIDTH * bonus", "2 * WIDTH * bonus")) != first
-    assert own_fingerprint(tmp_path, helper="def bonus():\n    return 2.0\n") != first
-    assert own_fingerprint(tmp_path, helper="def bonus(size=1.0):\n    return size\n") != first
-    assert own_fingerprint(tmp_path, change="mine.WIDTH = 3.0") != first
-    assert own_fingerprint(tmp_path, change="mine.UNUSED = [3]") == first
-    assert own_fingerprint(tmp_path, change="mine.Mine.width = lambda self: 1.0") != first
+    same = [
+        own(),
+        own(mine="# a comment\n" + OWN),
+        own(change="mine.UNUSED = [3]"),
+    ]
+    others = [
+        own(mine=OWN.replace("WIDTH * bonus", "2 * WIDTH * bonus")),
+        own(helper="def bonus():\n    return 2.0\n"),
+        own(helper="def bonus(size=1.0):\n    return size\n"),
+        own(change="mine.WIDTH = 3.0"),
+        own(change="mine.Mine.width = lambda self: 1.0"),
+    ]
+    (first,) = run_python_anew([own()], tmp_path)
+    said = run_python_anew([*same, *others], tmp_path)  # in another process
+    assert said[: len(same)] == [first] * len(same)
+    assert first not in said[len(same) :]
 
 
 @pytest.mark.heavy
 def test_our_names_that_a_users_file_uses_count(copied_package):
     mine = OWN + "\nclass Other(cb.UCB1):\n    pass\n\nMine = Other\n"
-    first = own_fingerprint(copied_package, mine)
-    for module, is_used in (("arms/ucb1", True), ("arms/klucb", False)):
-        path = copied_package / "corebandit" / "policies" / f"{module}.py"
-        text = path.read_text()
-        path.write_text(f"{text}\n# edited\n")
-        assert (own_fingerprint(copied_package, mine) != first) == is_used
-        path.write_text(text)
+    used, unused = (f"corebandit/policies/arms/{name}.py" for name in ("ucb1", "klucb"))
+    texts = {name: (copied_package / name).read_text() for name in (used, unused)}
+    files, script = own(mine)
+    steps = [
+        (files, script),
+        ({used: f"{texts[used]}\n# edited\n"}, script),
+        ({used: texts[used], unused: f"{texts[unused]}\n# edited\n"}, script),
+    ]
+    first, with_used, with_unused = run_python_anew(steps, copied_package)
+    assert with_used != first == with_unused
 
 
 READ = [  # a module that changes, and a class that reads it when it runs
@@ -220,16 +222,18 @@ print(*(fingerprint([import_module(f"mine_{{index}}").Mine]) for index in range(
 
 @pytest.mark.heavy
 def test_whatever_a_users_code_reads_is_seen(tmp_path):
-    said = []
+    steps = []
     for value in ("1.0", "2.0", "2.0"):
+        texts = {}
         for index, (module, use) in enumerate(READ):
             name = "graphlib" if "graphlib" in use else f"given_{index}"
-            (tmp_path / f"{name}.py").write_text(module.replace("VALUE", value))
-            (tmp_path / f"mine_{index}.py").write_text(use.replace("given", name))
-        said.append(run_python(FINGERPRINTS_OF_ALL.format(n=len(READ)), tmp_path).split())
-    before, after, again = said
+            texts[f"{name}.py"] = module.replace("VALUE", value)
+            texts[f"mine_{index}.py"] = use.replace("given", name)
+        steps.append((texts, FINGERPRINTS_OF_ALL.format(n=len(READ))))
+    before, after = (said.split() for said in run_python_anew(steps[:2], tmp_path))
     assert [READ[index] for index in range(len(READ)) if before[index] == after[index]] == []
-    assert again == after
+    (again,) = run_python_anew(steps[2:], tmp_path)  # in another process
+    assert again.split() == after
 
 
 def test_classes_made_within_a_function_are_told_apart_by_what_they_hold():

@@ -15,44 +15,47 @@ from corebandit.experiments.engines import compile_ahead, threads
 from corebandit.experiments.engines.compile_ahead import compiling_ahead, games_to_compile
 from fresh_interpreter import run_python
 
-SPECS = ["UCB1", "UCB1(sigma=0.2)", "UniformRandom"]
+SPECS = ["UniformRandom", "UCB1", "UCB1(sigma=0.2)"]
+ARMS = "cb.FixedArms([cb.Bernoulli(0.4), cb.Bernoulli(0.5)])"  # to draw others, parts are compiled one by one
 EXPERIMENT = f"""
 import json
 import corebandit as cb
 from corebandit.catalogue import policy_from
-experiment = cb.Experiment(cb.BernoulliBandit(), [policy_from(spec) for spec in {SPECS}], horizon=50, runs=2)
+experiment = cb.Experiment({ARMS}, [policy_from(spec) for spec in {SPECS}], horizon=50, runs=2)
 """
 LIST = f"""{EXPERIMENT}
-from corebandit.experiments.engines.compile_ahead import games_to_compile
-from corebandit.experiments.cutting import chunks_of
-print(json.dumps(games_to_compile([chunk for label in experiment.policies for chunk in chunks_of(experiment, label)])))
-"""
-RUN = f"""{EXPERIMENT}
 from corebandit.experiments.engines import compile_ahead
+from corebandit.experiments.cutting import chunks_of
+chunks = [chunk for label in experiment.policies for chunk in chunks_of(experiment, label)]
+games = compile_ahead.games_to_compile(chunks)
+print(json.dumps(games))
+"""
+WORK = f"""{LIST}
+import io, sys
+from corebandit.experiments.engines.compile_worker import main
+unknown = dict(problem=dict(name="no such problem"), policy=dict(name="UCB1"), horizon=50)
+sys.stdin = io.StringIO(json.dumps([unknown, games[0]]))
+main()
+"""
+RUN = f"""{LIST}
 compile_ahead.WORTH_A_PROCESS = 1
 print(json.dumps(cb.run(experiment, jobs=2).frame["regret"].to_list()))
-"""
-WORK = """
-import io, json, sys
-sys.stdin = io.StringIO({games!r})
-from corebandit.experiments.engines.compile_worker import main
-main()
 """
 
 
 @pytest.mark.heavy
-def test_a_worker_compiles_what_a_run_then_finds_and_the_numbers_are_the_same(tmp_path):
-    def missing():
-        return json.loads(run_python(LIST, tmp_path, NUMBA_DISABLE_JIT="0"))
-
-    games = missing()
+def test_a_worker_compiles_what_others_then_find(tmp_path):
+    games = json.loads(run_python(WORK, tmp_path, NUMBA_DISABLE_JIT="0"))
     names = [game["policy"]["name"] for game in games]
-    assert names == ["UCB1", "UniformRandom"]  # UCB1 of both widths is compiled once
-    unknown = {"problem": {"name": "no such problem"}, "policy": {"name": "UCB1"}, "horizon": 50}
-    run_python(WORK.format(games=json.dumps([unknown, games[0]])), tmp_path, NUMBA_DISABLE_JIT="0")
-    assert missing() == games[1:]
-    helped = json.loads(run_python(RUN, tmp_path, NUMBA_DISABLE_JIT="0"))
-    experiment = cb.Experiment(cb.BernoulliBandit(), [policy_from(spec) for spec in SPECS], horizon=50, runs=2)
+    assert names == ["UniformRandom", "UCB1"]  # UCB1 of both widths is compiled once
+    assert json.loads(run_python(LIST, tmp_path, NUMBA_DISABLE_JIT="0")) == games[1:]
+
+
+@pytest.mark.endurance
+def test_a_run_with_workers_has_the_same_numbers(tmp_path):
+    _, helped = map(json.loads, run_python(RUN, tmp_path, NUMBA_DISABLE_JIT="0").splitlines())
+    arms = cb.FixedArms([cb.Bernoulli(0.4), cb.Bernoulli(0.5)])
+    experiment = cb.Experiment(arms, [policy_from(spec) for spec in SPECS], horizon=50, runs=2)
     assert helped == cb.run(experiment, jobs=1).frame["regret"].to_list()
 
 

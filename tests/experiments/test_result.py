@@ -8,7 +8,9 @@ import pytest
 import corebandit as cb
 from corebandit import report
 from corebandit.experiments.description import Point
+from corebandit.report import tables
 from corebandit.reproduction.publish import publish
+from made_up import made_up
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +119,7 @@ def test_points_of_sweeps_are_not_compared_in_pairs(swept):
         swept.differences("eps 0.1")
 
 
+@pytest.mark.heavy
 def test_sweeps_are_plotted_and_shown_as_sweeps(swept):
     assert swept.plot().axes[0].get_ylabel() == "cumulative regret"
     assert swept.plot("search").axes[0].get_xlabel() == "epsilon"
@@ -131,6 +134,7 @@ def test_points_survive_saving(swept, tmp_path):
 
 
 @pytest.mark.heavy
+@pytest.mark.usefixtures("undrawn")
 def test_publishing_writes_figures_of_sweeps_and_drawings_but_no_curves_of_sweeps(swept, tmp_path):
     drawing = report.Drawing("theory", "Regret against n, (d = 5)", "Seen.", swept.plot())
     page = publish(swept, tmp_path, title="All", command="none", seconds=1.0, drawings=[drawing])
@@ -168,7 +172,9 @@ def test_a_result_that_0_4_saved_has_no_digest_and_is_read(result, tmp_path):
     (tmp_path / "experiments.json").write_text(
         json.dumps({key: description[key] for key in ("experiments", "cpu_seconds")})
     )
-    assert cb.Result.load(tmp_path).summary().equals(result.summary())
+    loaded, noted = cb.Result.load(tmp_path).summary(), ["best_arm_share", "simple_regret"]
+    assert loaded.drop(noted).equals(result.summary().drop(noted))
+    assert loaded[noted].null_count().sum_horizontal().item() == 2 * loaded.height
 
 
 def test_a_full_disk_while_publishing_is_a_sentence(result, tmp_path, monkeypatch):
@@ -213,3 +219,12 @@ def test_titles_are_kept_by_curve(tmp_path):
     ]
     cb.run(both).save(tmp_path)
     assert [curve.title for curve in cb.Result.load(tmp_path).curves()] == ["UCB1", "UniformRandom"]
+
+
+def test_a_summary_says_what_cannot_be_told_from_the_lowest():
+    experiment = cb.Experiment(cb.BernoulliBandit(), [cb.CORe(), cb.UCB1(), cb.UniformRandom()], horizon=100, runs=30)
+    means = {"CORe": 10.0, "UCB1": 10.1, "UniformRandom": 14.0}
+    rows = made_up([experiment], lambda experiment, label: means[label]).summary()
+    assert dict(zip(rows["policy"], rows["tied"], strict=True)) == {"CORe": True, "UCB1": True, "UniformRandom": False}
+    (section,) = tables.results(rows)
+    assert [(row.is_best, row.is_tied) for row in section.rows] == [(True, False), (False, True), (False, False)]

@@ -1,22 +1,72 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 from corebandit.experiments.statistics import (
-    growth_ratio_interval,
+    Largest,
+    exponential,
+    growth_exponent,
+    largest_log_ratio,
+    log_estimate,
+    log_growth_ratio,
+    log_ratio,
+    mean_estimate,
     mean_interval,
     mean_intervals,
-    ratio_interval,
     standard_error,
 )
 
 
-def test_the_interval_of_a_mean_covers_it_as_often_as_it_says():
-    rng = np.random.default_rng(1)
-    covered = 0
-    for _ in range(300):
-        _, low, high = mean_interval(rng.normal(3.0, 2.0, size=60))
-        covered += low <= 3.0 <= high
-    assert 270 <= covered <= 297  # 95 % of 300 is 285
+def studentised(values, statistic, error, seed, n_resamples=4000, level=0.95):
+    """Return the interval of the studentised bootstrap, resample by resample."""
+    rng = np.random.default_rng(seed)
+    value, own_error = statistic(values), error(values)
+    distances = []
+    for _ in range(n_resamples):
+        drawn = values[rng.integers(len(values), size=len(values))]
+        distances.append((statistic(drawn) - value) / error(drawn))
+    low, high = np.quantile(distances, [0.5 - level / 2, 0.5 + level / 2])
+    return value - high * own_error, value - low * own_error
+
+
+def test_the_interval_of_a_mean_is_the_studentised_bootstrap_s():
+    values = np.random.default_rng(1).lognormal(sigma=1.2, size=40)
+    low, high = studentised(values, np.mean, standard_error, seed=5)
+    found = mean_interval(values)
+    assert found.low == pytest.approx(low, abs=0.03 * (high - low))
+    assert found.high == pytest.approx(high, abs=0.06 * (high - low))
+    assert found.high - found.value > 1.5 * (found.value - found.low)  # longer to where the tail is
+
+
+def test_the_interval_of_a_ratio_is_the_studentised_bootstrap_s_of_its_logarithm():
+    rng = np.random.default_rng(2)
+    own = rng.lognormal(size=60)
+    pairs = np.stack([own * rng.lognormal(sigma=0.4, size=60), own + rng.exponential(size=60)], axis=1)
+
+    def statistic(drawn):
+        return np.log(drawn[:, 0].mean() / drawn[:, 1].mean())
+
+    def error(drawn):
+        means = drawn.mean(axis=0)
+        return standard_error(drawn[:, 0] / means[0] - drawn[:, 1] / means[1])
+
+    low, high = studentised(pairs, statistic, error, seed=6)
+    found = log_ratio(*pairs.T).interval()
+    assert found.value == pytest.approx(statistic(pairs))
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.05 * (high - low))
+
+
+def covered(draw, truth, interval, n_samples=300):
+    found = [interval(draw()) for _ in range(n_samples)]
+    return np.mean([low <= truth <= high for _, low, high in found])
+
+
+def test_intervals_cover_as_often_as_they_say():
+    rng = np.random.default_rng(3)
+    assert 0.92 <= covered(lambda: rng.normal(3.0, 2.0, size=60), 3.0, mean_interval) <= 0.98
+    skewed = covered(lambda: rng.lognormal(size=200), np.exp(0.5), mean_interval)
+    assert 0.92 <= skewed <= 0.98
+    assert 0.92 <= covered(lambda: rng.exponential(size=60), 1.0, mean_interval) <= 0.98
 
 
 def test_the_interval_is_about_two_standard_errors_wide():
@@ -26,30 +76,118 @@ def test_the_interval_is_about_two_standard_errors_wide():
     assert high - low == pytest.approx(2 * 1.96 * standard_error(values), rel=0.1)
 
 
+def test_chances_are_those_of_student_s_test_for_normal_values():
+    values = np.random.default_rng(8).normal(size=300)
+    for bound in (-0.15, -0.05, 0.0, 0.1):
+        expected = stats.ttest_1samp(values, bound, alternative="less").pvalue
+        assert mean_estimate(values).chance_above(bound) == pytest.approx(expected, abs=0.02)
+        assert mean_estimate(values).chance_below(bound) == pytest.approx(1.0 - expected, abs=0.02)
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+def test_an_interval_ends_where_the_chance_does(level):
+    estimate = mean_estimate(np.random.default_rng(9).exponential(size=80))
+    _, low, high = estimate.interval(level)
+    tail = (1.0 - level) / 2.0
+    assert estimate.chance_above(high + 1e-9) <= tail + 1e-3 < estimate.chance_above(high - 0.02)
+    assert estimate.chance_below(low - 1e-9) <= tail + 1e-3 < estimate.chance_below(low + 0.02)
+
+
 def test_columns_are_treated_alike():
     values = np.random.default_rng(3).normal(size=(50, 3))
+    values[:, 2] = 7.0
     means, lows, highs = mean_intervals(values)
     for column in range(3):
         assert mean_interval(values[:, column]) == pytest.approx((means[column], lows[column], highs[column]))
+    assert (lows[2], highs[2]) == (7.0, 7.0)
 
 
 def test_a_ratio_of_paired_runs_is_narrow():
     hardness = np.random.default_rng(4).lognormal(size=100)
-    value, low, high = ratio_interval(2.0 * hardness, hardness)
-    assert (value, low, high) == pytest.approx((2.0, 2.0, 2.0))
+    assert exponential(log_ratio(2.0 * hardness, hardness).interval()) == pytest.approx((2.0, 2.0, 2.0))
 
 
-def test_a_single_run_has_an_interval_of_no_width():
-    assert mean_interval(np.array([5.0])) == (5.0, 5.0, 5.0)
+def test_a_single_run_says_nothing_about_the_spread():
+    assert mean_interval(np.array([5.0])) == (5.0, -np.inf, np.inf)
+    assert [part.tolist() for part in mean_intervals(np.array([[5.0, 6.0]]))] == [[5, 6], [-np.inf] * 2, [np.inf] * 2]
+    assert mean_estimate(np.array([5.0])).chance_above(9.0) == mean_estimate(np.array([5.0])).chance_below(1.0) == 1.0
     assert standard_error(np.array([5.0])) == 0.0
+
+
+def test_two_runs_have_an_endless_interval():
+    assert mean_interval(np.array([5.0, 6.0])) == (5.5, -np.inf, np.inf)
+
+
+def test_the_largest_of_one_is_that_one():
+    (one,) = Largest([mean_estimate(np.random.default_rng(5).lognormal(size=50))]).parts
+    assert Largest([one]).interval() == one.interval()
+    for bound in (1.0, 1.5, 2.0):
+        assert Largest([one]).chance_above(bound) == one.chance_above(bound)
+        assert Largest([one]).chance_below(bound) == pytest.approx(one.chance_below(bound))
+
+
+@pytest.mark.parametrize("others", [0.0, -5.0])  # all alike, which is hardest, or one alone in front
+def test_the_largest_of_several_keeps_its_level(others):
+    rng = np.random.default_rng(11)
+    n_above = n_below = n_covered = 0
+    for _ in range(200):
+        parts = [mean_estimate(rng.normal(1.0 + others * (place > 0), 1.0, size=40)) for place in range(8)]
+        found = Largest(parts)
+        n_above += found.chance_below(1.0) <= 0.025
+        n_below += found.chance_above(1.0) <= 0.025
+        n_covered += found.interval().low <= 1.0 <= found.interval().high
+    assert n_above <= 12  # 2.5 % of 200 is 5; the largest alone, judged as if it were the only one, gives 18 %
+    assert n_below <= 12
+    assert n_covered >= 184
 
 
 def test_growth_of_one_over_growth_of_another_is_paired():
     runs = np.random.default_rng(6).lognormal(size=50)  # how hard each run was, for both
-    value, low, high = growth_ratio_interval((4.0 * runs, 2.0 * runs), (3.0 * runs, 2.0 * runs))
-    assert (value, low, high) == pytest.approx((4 / 3, 4 / 3, 4 / 3))
+    growth = exponential(log_growth_ratio((4.0 * runs, 2.0 * runs), (3.0 * runs, 2.0 * runs)).interval())
+    assert growth == pytest.approx((4 / 3, 4 / 3, 4 / 3))
     noise = np.random.default_rng(7).normal(size=50)
-    value, low, high = growth_ratio_interval((40.0 + noise, 20.0 + 0.0 * noise), (3.0 * runs, 2.0 * runs))
+    both = (40.0 + noise, 20.0 + 0.0 * noise), (3.0 * runs, 2.0 * runs)
+    value, low, high = exponential(log_growth_ratio(*both).interval())
     assert low < value < high
     assert value == pytest.approx((40.0 + noise.mean()) / 20.0 / 1.5)
-    assert high - low == pytest.approx(2 * 1.96 * standard_error(noise) / 30.0, rel=0.1)
+    assert high - low == pytest.approx(2 * 1.96 * standard_error(noise) / 30.0, rel=0.15)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_exponents_cover_the_truth(paired):
+    rng = np.random.default_rng(10)
+    sizes = [100.0, 400.0, 1600.0]
+
+    def draw():
+        hard = rng.lognormal(sigma=0.5, size=40)
+        samples = []
+        for size in sizes:
+            hard = hard if paired else rng.lognormal(sigma=0.5, size=40)
+            samples.append(size**0.4 * hard * rng.lognormal(sigma=0.3, size=40))
+        return samples
+
+    share = covered(draw, 0.4, lambda samples: growth_exponent(sizes, samples, paired=paired).interval(), 200)
+    assert 0.9 <= share <= 0.985
+
+
+def test_a_mean_of_zero_is_infinitely_far_and_no_warning():
+    values = np.zeros((30, 2))
+    values[0, 0], values[:, 1] = 1.0, 1.0
+    estimate = log_estimate(values, (1.0, -1.0))
+    assert np.isneginf(estimate.resampled).any()
+    assert estimate.interval().low == -np.inf or np.isfinite(estimate.interval().low)
+
+
+def test_many_ratios_at_once_are_those_one_by_one():
+    rng = np.random.default_rng(8)
+    samples = [rng.exponential(size=60) + 0.5 for _ in range(4)]
+    samples.append(3.0 * samples[0])  # in proportion: the ratio has no error
+    together = largest_log_ratio(samples[:2], samples).parts
+    one_by_one = [log_ratio(above, below) for above in samples[:2] for below in samples if above is not below]
+    assert len(together) == len(one_by_one) == 8
+    for fast, slow in zip(together, one_by_one, strict=True):
+        assert fast.value == pytest.approx(slow.value)
+        assert fast.error == pytest.approx(slow.error)
+        np.testing.assert_allclose(fast.resampled, slow.resampled, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(fast.errors, slow.errors, rtol=1e-6, atol=1e-12)
+    assert together[3].error == 0.0

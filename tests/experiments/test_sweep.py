@@ -4,6 +4,8 @@ import corebandit as cb
 from corebandit.experiments.description import Point
 from corebandit.experiments.sweep import grid_from, sweep
 from corebandit.policies import LinCORe
+from corebandit.report.sweep_tables import sweep_tables
+from made_up import made_up
 
 
 def test_every_combination_is_a_policy_with_its_point():
@@ -71,3 +73,29 @@ def test_a_grid_can_be_spelled(text, grid):
 def test_a_grid_that_cannot_be_read_is_refused(text):
     with pytest.raises(ValueError, match=r"a parameter is written as alpha=0.2:1.4:0.2"):
         grid_from(text)
+
+
+def made_up_sweep(means, spread=1.0):
+    experiment = sweep(cb.BernoulliBandit(), cb.CORe(), {"alpha": list(means)}, horizon=100, runs=30)
+    by_label = {f"CORe(alpha={alpha})": mean for alpha, mean in means.items()}
+    by_label["CORe"] = means.get(0.6)
+    return made_up([experiment], lambda experiment, label: by_label[label], spread=spread)
+
+
+def test_what_cannot_be_told_from_the_best_is_tied():
+    rows = made_up_sweep({0.2: 20.0, 0.4: 10.0, 0.5: 10.1, 0.8: 14.0}).sweeps()
+    assert dict(zip(rows["x"], rows["tied"], strict=True)) == {0.2: False, 0.4: True, 0.5: True, 0.8: False}
+    (table,) = sweep_tables(rows)
+    marks = {name: (cell.is_best, cell.is_tied) for name, [cell] in table.rows}
+    assert marks == {"0.2": (False, False), "0.4": (True, False), "0.5": (False, True), "0.8": (False, False)}
+    (best,) = table.best
+    assert best.startswith("CORe alpha=0.4 (10")
+    assert best.endswith("; 1 more cannot be told from it")
+
+
+@pytest.mark.parametrize(("means", "end"), [((10.0, 20.0, 30.0), "smallest"), ((30.0, 20.0, 10.0), "largest")])
+def test_a_best_value_at_the_edge_is_said_to_be_there(means, end):
+    (table,) = sweep_tables(made_up_sweep(dict(zip((0.2, 0.4, 0.8), means, strict=True))).sweeps())
+    assert table.best[0].endswith(f"; it is the {end} alpha tried, and one beyond may be better")
+    (inner,) = sweep_tables(made_up_sweep({0.2: 20.0, 0.4: 10.0, 0.8: 20.0}).sweeps())
+    assert "tried" not in inner.best[0]

@@ -70,7 +70,8 @@ def test_a_game_says_what_it_needs_and_how_much_room():
         n_observations = game.n_observations(instance, 20)
         assert n_observations == 20 * getattr(instance, "n_positions", 1)
         state, regret = policy.start_on(instance, 20, n_observations), np.zeros(2)
-        game.loop.compiled(state, instance, *game.needs(instance, (1, "", 1)), np.array([10, 20]), False, regret)
+        needs, notes = game.needs(instance, (1, "", 1)), game.notes(instance, 2)
+        game.loop.compiled(state, instance, *needs, np.array([10, 20]), False, regret, notes)
         assert 0.0 <= regret[0] <= regret[1]
         assert regret[1] > 0.0
 
@@ -80,7 +81,9 @@ def test_the_round_reaches_a_problem_that_asks_for_it(is_compiled):
     problem = Seesaw(np.array([1.0, 0.0]), 10, np.zeros(1, np.int64))
     rounds, regret = np.arange(1, 41), np.zeros(40)
     play = ARMS.loop.prepared(compiled=is_compiled)
-    play(Stubborn(np.zeros(2)), problem, *ARMS.needs(problem, (1, "", 1)), rounds, False, regret)
+    play(
+        Stubborn(np.zeros(2)), problem, *ARMS.needs(problem, (1, "", 1)), rounds, False, regret, ARMS.notes(problem, 40)
+    )
     # Whoever stays loses 1 in each round in which the other arm is the better one.
     assert regret.tolist() == [*[0] * 10, *range(1, 11), *[10] * 10, *range(11, 21)]
     assert problem.seen[0] == 40
@@ -175,11 +178,27 @@ def test_the_round_reaches_problems_of_every_kind(is_compiled):
     rounds, regret = np.arange(1, 41), np.zeros(40)
     rows = FeatureSeesaw(np.ones(1), 10)
     play = FEATURES.loop.prepared(compiled=is_compiled)
-    play(StubbornRow(np.zeros(2)), rows, *FEATURES.needs(rows, (1, "", 1)), rounds, False, regret)
+    play(
+        StubbornRow(np.zeros(2)),
+        rows,
+        *FEATURES.needs(rows, (1, "", 1)),
+        rounds,
+        False,
+        regret,
+        FEATURES.notes(rows, 40),
+    )
     assert regret.tolist() == [*[0] * 10, *range(1, 11), *[10] * 10, *range(11, 21)]
     ranked = RankingSeesaw(np.zeros(1, np.int64), 10)
     play = RANKINGS.loop.prepared(compiled=is_compiled)
-    play(StubbornRanker(np.zeros(1)), ranked, *RANKINGS.needs(ranked, (1, "", 1)), rounds, False, regret)
+    play(
+        StubbornRanker(np.zeros(1)),
+        ranked,
+        *RANKINGS.needs(ranked, (1, "", 1)),
+        rounds,
+        False,
+        regret,
+        RANKINGS.notes(ranked, 40),
+    )
     assert regret.tolist() == [*[0] * 10, *range(3, 33, 3), *[30] * 10, *range(33, 63, 3)]
 
 

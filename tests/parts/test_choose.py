@@ -148,7 +148,7 @@ def possible_rankings(scores: list[float], n_places: int) -> set[tuple[int, ...]
     ],
 )
 def test_all_rankings_of_tied_items_are_equally_likely(scores: list[float], n_places: int, n_possible: int) -> None:
-    rankings = np.full((120_000, n_places), -1)
+    rankings = np.full((40_000, n_places), -1)
     rank_often(np.array(scores), stream(5, "rankings"), rankings)
     counts = Counter(map(tuple, rankings.tolist()))
     assert set(counts) == possible_rankings(scores, n_places)

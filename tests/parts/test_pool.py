@@ -95,8 +95,9 @@ def test_moments_are_those_of_the_rewards(rewards: FloatArray, tolerance: float)
 
 
 @pytest.mark.heavy
-def test_moments_stay_right_over_a_million_rewards_around_1e9() -> None:
-    rewards = 1e9 + generator(6).standard_normal(1_000_000)
+@pytest.mark.parametrize("n_rewards", often([200_000], [200_000, 1_000_000]))
+def test_moments_stay_right_over_very_many_rewards_around_1e9(n_rewards: int) -> None:
+    rewards = 1e9 + generator(6).standard_normal(n_rewards)
     pool = pool_of(rewards)
     expected = exact_power_sums(rewards, 4)
     assert math.isclose(pool.moments[2], expected[0], rel_tol=1e-10)
@@ -236,7 +237,7 @@ def test_sums_of_few_distinct_values_follow_their_exact_law(name: str, n_draws: 
     rewards = FEW_VALUES[name]
     pool = pool_of(rewards, sampler=sampler)
     assert pool.tally[1] == np.unique(rewards).size <= N_ATOMS
-    assert_sums_follow_exact_law(sums_of(pool, n_draws, 200_000, name), rewards, n_draws)
+    assert_sums_follow_exact_law(sums_of(pool, n_draws, 100_000, name), rewards, n_draws)
 
 
 @pytest.mark.heavy
@@ -244,7 +245,7 @@ def test_sums_of_few_distinct_values_follow_their_exact_law(name: str, n_draws: 
 @pytest.mark.parametrize("n_ones", [1, 500, 990])
 def test_sums_of_clicks_have_their_exact_moments(n_ones: int, n_draws: int) -> None:
     rewards = np.repeat([1.0, 0.0], [n_ones, 1_000 - n_ones])
-    sums = sums_of(pool_of(rewards), n_draws, 200_000)
+    sums = sums_of(pool_of(rewards), n_draws, 100_000)
     variance = n_draws * rewards.var()
     excess = ((rewards - rewards.mean()) ** 4).mean() / rewards.var() ** 2 - 3.0
     assert abs(sums.mean()) < N_SIGMA * math.sqrt(variance / sums.size)
@@ -257,14 +258,14 @@ def test_sums_of_clicks_have_their_exact_moments(n_ones: int, n_draws: int) -> N
 @pytest.mark.parametrize("n_draws", [63, 64, 65, 128, 129, 2047, 2048, 2049])
 def test_sums_of_fair_clicks_are_fair_coins(n_draws: int) -> None:
     # With as many ones as zeros every deviation is ±1/2: a sum is heads - n_draws / 2, whatever was drawn.
-    heads = sums_of(pool_of(FEW_VALUES["even clicks"]), n_draws, 200_000) + n_draws / 2.0
+    heads = sums_of(pool_of(FEW_VALUES["even clicks"]), n_draws, 100_000) + n_draws / 2.0
     law = stats.binom(n_draws, 0.5).pmf(np.arange(n_draws + 1))
     assert_counts_follow(np.bincount(np.rint(heads).astype(np.int64), minlength=law.size), law)
 
 
 @pytest.mark.heavy
 def test_sums_of_few_distinct_values_agree_with_draws_made_by_numpy() -> None:
-    rewards, n_draws, n_sums = generator(13).choice([0.0, 0.25, 1.0, 3.0], 37), 30, 100_000
+    rewards, n_draws, n_sums = generator(13).choice([0.0, 0.25, 1.0, 3.0], 37), 30, 50_000
     rng = generator(14)
     drawn = rewards[rng.integers(0, rewards.size, (n_sums, n_draws))] - rewards.mean()
     by_hand = (drawn * rng.choice([-1.0, 1.0], drawn.shape)).sum(axis=1)
@@ -330,8 +331,9 @@ def fill_sums_around_zero(values: FloatArray, n_draws: int, words: NDArray[np.ui
     ],
     ids=["pairs", "triples", "pairs of 64", "pairs of 200", "40 of 5", "200 of 5", "16 of 8"],
 )
-def test_draws_of_one_sum_are_independent_and_with_replacement(values: FloatArray, n_draws: int) -> None:
-    sums = np.zeros(min(4_000_000, 200_000_000 // n_draws))
+@pytest.mark.parametrize("share", often([0.2], [0.2, 1.0]))
+def test_draws_of_one_sum_are_independent_and_with_replacement(values: FloatArray, n_draws: int, share: float) -> None:
+    sums = np.zeros(int(share * min(4_000_000, 200_000_000 // n_draws)))
     fill_sums_around_zero(values, n_draws, stream(7, "together", n_draws).words, sums)
     mirrored = np.concatenate([values, -values])  # of mean zero, so that the law needs no other centring
     one = np.bincount((mirrored + values.max()).astype(np.int64)) / mirrored.size
@@ -349,7 +351,7 @@ def test_draws_of_one_sum_are_independent_and_with_replacement(values: FloatArra
 )
 def test_exact_sums_have_mean_zero_the_right_variance_and_symmetry(n_rewards: int, n_draws: int) -> None:
     rewards = generator(15, n_rewards).exponential(2.0, n_rewards) + 5.0
-    sums = sums_of(pool_of(rewards, sampler="exact"), n_draws, 400_000)
+    sums = sums_of(pool_of(rewards, sampler="exact"), n_draws, 400_000 if n_draws < 100 else 100_000)
     variance = n_draws * rewards.var()
     kurtosis = stats.kurtosis(np.concatenate([rewards - rewards.mean(), rewards.mean() - rewards])) / n_draws
     assert abs(sums.mean()) < N_SIGMA * math.sqrt(variance / sums.size)
@@ -384,7 +386,7 @@ def test_draw_each_follows_the_law_of_the_mirrored_pool() -> None:
 @pytest.mark.parametrize("n_draws", [1, 30, 1_000])
 def test_a_sum_from_a_plain_pool_has_the_mean_and_variance_of_the_rewards(n_draws: int) -> None:
     rewards = generator(33).exponential(2.0, 300) + 5.0
-    sums = sums_of(pool_of(rewards, sampler="exact", form="plain"), n_draws, 200_000)
+    sums = sums_of(pool_of(rewards, sampler="exact", form="plain"), n_draws, 200_000 if n_draws < 100 else 40_000)
     variance, kurtosis = n_draws * rewards.var(), stats.kurtosis(rewards) / n_draws
     assert abs(sums.mean() - n_draws * rewards.mean()) < N_SIGMA * math.sqrt(variance / sums.size)
     assert abs(sums.var() / variance - 1.0) < N_SIGMA * math.sqrt((kurtosis + 2.0) / sums.size)
@@ -474,14 +476,14 @@ def distance_to_law(sorted_sums: FloatArray, points: FloatArray, law: FloatArray
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", often(["uniform", "log-normal", "1 % outliers", "95 % clicks, 5 % continuous"], POOLS))
+@pytest.mark.parametrize("name", often(["log-normal", "1 % outliers", "95 % clicks, 5 % continuous"], POOLS))
 @pytest.mark.parametrize("n_rewards", often([400], [400, 3_000]))
 def test_fast_sums_at_the_switch_over_follow_the_law_of_exact_ones(name: str, n_rewards: int) -> None:
     rewards = POOLS[name](generator(18, n_rewards), n_rewards)
     fast, exact = pool_of(rewards), pool_of(rewards, sampler="exact")
     assert fast.tally[1] > N_ATOMS
     n_draws = math.floor(fast.limit[2]) + 1
-    n_exact = 1_000_000 if n_draws < 500 else 100_000
+    n_exact = 1_000_000 if n_draws < 500 <= n_rewards else 100_000
     unit = math.sqrt(n_draws) * rewards.std()
     fast_sums = np.sort(sums_of(fast, n_draws, 1_000_000, "fast")) / unit
     exact_sums = np.sort(sums_of(exact, n_draws, n_exact, "exact")) / unit
@@ -519,7 +521,7 @@ def test_fast_sums_have_the_right_variance_and_fourth_cumulant(factor: int) -> N
     rewards = generator(19).laplace(size=1_000)
     pool = pool_of(rewards)
     n_draws = factor * (math.floor(pool.limit[2]) + 1)
-    sums = sums_of(pool, n_draws, 2_000_000)
+    sums = sums_of(pool, n_draws, 1_000_000)
     variance, excess = n_draws * rewards.var(), stats.kurtosis(rewards) / n_draws
     assert abs(sums.var() / variance - 1.0) < N_SIGMA * math.sqrt((excess + 2.0) / sums.size) + 0.1 * excess**2
     assert abs(stats.kurtosis(sums) - excess) < N_SIGMA * math.sqrt(24.0 / sums.size) + excess**2
@@ -575,7 +577,7 @@ def count_kept(pool: Pool, n_seen: int, n_repeats: int, rng: Stream, counts: Int
 @pytest.mark.heavy
 @pytest.mark.parametrize(("size", "n_seen"), [(2, 11), (20, 21), (20, 200)])
 def test_a_full_pool_keeps_a_uniform_sample(size: int, n_seen: int) -> None:
-    counts, n_repeats = np.zeros(n_seen, np.int64), 40_000
+    counts, n_repeats = np.zeros(n_seen, np.int64), 40_000 if n_seen < 100 else 10_000
     count_kept(new_pool(1, pool_size=size), n_seen, n_repeats, stream(9, "kept", size), counts)
     assert counts.sum() == n_repeats * size
     share = size / n_seen
@@ -719,7 +721,7 @@ def test_a_pool_added_to_one_by_one_in_python_equals_a_compiled_one() -> None:
 @pytest.mark.parametrize("n_draws", often([1_000], [1_000, 10_000]))
 def test_sums_of_very_many_draws_have_no_fat_tails(n_draws: int) -> None:
     """A weak mix of draw and key shows here first: it correlates the draws of some keys."""
-    sums = np.zeros(60_000)
+    sums = np.zeros(30_000)
     for seed in range(2):
         fill_sums_around_zero(np.array([1.0, 1.0]), n_draws, stream(seed, "tails", n_draws).words, sums)
         scaled = sums / math.sqrt(n_draws)

@@ -189,7 +189,7 @@ def diaries(problem):
     experiment = Experiment(problem, [Writer(1), Writer(2)], horizon=60, runs=3, seed=8)
     WRITTEN.clear()
     run(experiment, jobs=1)
-    written = [diary for diary in WRITTEN if diary.clock[0] == 60]
+    written = [diary for diary in WRITTEN if diary.clock[0] == 60][-6:]  # those before them were rehearsals
     assert [diary.step for diary in written] == [1, 1, 1, 2, 2, 2]
     return list(zip(written[:3], written[3:], strict=True))
 

@@ -9,6 +9,7 @@ from scipy import stats
 import corebandit as cb
 from corebandit.catalogue import problem_from
 from corebandit.games.feature_game import play_features
+from corebandit.games.notes import new_notes
 from corebandit.policies import LinTS
 from corebandit.problems.classification import _bundled, standardised
 from corebandit.randomness.stream import stream, streams
@@ -128,7 +129,7 @@ def test_standardised_columns_have_mean_0_and_equal_variance_before_rows_get_len
     "problem", [*map(cb.NonlinearBandit, ("square", "quadratic", "cosine")), OWN], ids=lambda problem: problem.label
 )
 def test_problems_keep_the_contract_and_play_the_same_compiled(problem):
-    cb.check_problem(problem)
+    cb.check_problem(problem, n_pulls=1000)
     regrets = []
     for is_compiled in (True, False):
         instance = problem.draw(stream(10))
@@ -136,7 +137,18 @@ def test_problems_keep_the_contract_and_play_the_same_compiled(problem):
         regret, rounds = np.zeros(40), np.arange(1, 41)
         play = play_features.prepared(compiled=is_compiled)
         rewards, features = streams(instance.n_arms, 11), np.zeros((instance.n_arms, instance.n_features))
-        play(state, instance, stream(12), stream(13), rewards, features, rounds, False, regret)
+        play(
+            state,
+            instance,
+            stream(12),
+            stream(13),
+            rewards,
+            features,
+            rounds,
+            False,
+            regret,
+            new_notes(40, instance.n_arms),
+        )
         regrets.append(regret)
     np.testing.assert_allclose(*regrets, atol=1e-9)
     assert regrets[0][-1] > 0.0

@@ -43,10 +43,16 @@ def test_realised_regret_is_the_same_on_average(model):
     assert abs(difference.mean()) < 4.0 * difference.std() / np.sqrt(20)
 
 
-def test_histories_have_room_for_every_position():
+@pytest.mark.parametrize(
+    "policies",
+    [
+        [Ranked(cb.SSMC()), RankedBandits(cb.Giro())],
+        pytest.param([Ranked(cb.Giro()), RankedBandits(cb.SSMC())], marks=pytest.mark.endurance),
+    ],
+)
+def test_histories_have_room_for_every_position(policies):
     # SSMC and Giro keep every observation; with several clicks in each round all positions are observed.
     problem = RankingBandit(PBM((0.9,) * 6, examination=(1.0, 1.0, 1.0)), n_positions=3)
-    policies = [Ranked(cb.Giro()), Ranked(cb.SSMC()), RankedBandits(cb.Giro())]
     result = cb.run(cb.Experiment(problem, policies, horizon=400, runs=1))
     assert np.isfinite(result.frame["regret"].to_numpy()).all()
 

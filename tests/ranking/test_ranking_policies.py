@@ -17,6 +17,7 @@ from corebandit.policies.arms.klucb import bernoulli_upper_bound
 from corebandit.randomness.stream import stream
 from corebandit.ranking import policies
 from corebandit.ranking.policies import PBMUCB, BatchRank, CascadeKLUCB, CascadeUCB1, Ranked, RankedBandits, TopRank
+from often import often
 
 VARIANTS = [recipe() for recipe in ranking_policies().values()] + [
     Ranked(cb.CORe(), warm_up="displayed"),
@@ -33,6 +34,7 @@ def test_every_ranking_policy_keeps_the_contract(policy):
     check_policy(policy)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "policy",
     [Ranked(), Ranked(warm_up="displayed"), TopRank(), RankedBandits("CORe"), PBMUCB()],
@@ -413,7 +415,11 @@ class Smoothed(cb.Policy):
         return SmoothedState(np.zeros(n_arms), np.zeros(n_arms))
 
 
-@pytest.mark.parametrize("policy", [Ranked(Smoothed()), RankedBandits(Smoothed())], ids=lambda policy: policy.label)
+@pytest.mark.parametrize(
+    "policy",
+    often([Ranked(Smoothed())], [Ranked(Smoothed()), RankedBandits(Smoothed())]),
+    ids=lambda policy: policy.label,
+)
 def test_a_policy_of_your_own_ranks_too(policy):
     check_ranking_policy(policy)
 

@@ -112,6 +112,7 @@ def test_a_click_model_of_your_own_will_do():
     assert 0.0 < regret.mean() < 0.1 * 2000 * 0.7
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("problem", [YandexLike(5), RankingBandit(MODELS[0], 3), RankingBandit(MODELS[1], 2)])
 def test_problems_with_rankings_keep_the_contract(problem):
     cb.check_problem(problem)

@@ -125,13 +125,13 @@ def frames() -> Frames:
 
 @pytest.fixture(scope="session")
 def verdicts() -> list[Claim]:
-    gap = Finding("beta", "UCB1", "CORe minus UCB1", -333.25, -341.5, -325.0, 0.0, "holds", -325.0)
+    gap = Finding("beta", "UCB1", "CORe minus UCB1", -333.25, -341.5, -325.0, 0.0, 0.001, 1.0, 1000, 1000)
     return [
-        Claim("F1.a", "CORe is below UCB1", 4.0, "holds", "six of six", (gap,)),
-        Claim("F1.a", "CORe is below UCB1", 2.0, "does not hold", "no"),
-        Claim("F1.b", "CORe is near TS", 4.0, "undecided at this size", "too few runs"),
-        Claim("F1.b", "CORe is near TS", 2.0, "holds", "1.02"),
-        Claim("T3", "one-hot LinCORe is CORe", None, "holds", "equal"),
+        Claim("F1.a", "CORe is below UCB1", 4.0, "holds", "holds", "six of six", (gap,)),
+        Claim("F1.a", "CORe is below UCB1", 2.0, "does not hold", "does not hold", "no"),
+        Claim("F1.b", "CORe is near TS", 4.0, "undecided", "holds", "1.02"),
+        Claim("F1.b", "CORe is near TS", 2.0, "looks as if it holds", "looks as if it holds", "too few runs"),
+        Claim("T3", "one-hot LinCORe is CORe", None, "holds", "holds", "equal"),
     ]
 
 

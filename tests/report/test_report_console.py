@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -41,7 +42,17 @@ def test_verdicts_stand_side_by_side(verdicts):
     assert lines[0] == "id claim warm-up 4 warm-up 2"
     assert "F1.a CORe is below UCB1 holds does not hold" in lines
     assert "T3 one-hot LinCORe is CORe holds holds" in lines
-    assert "F1.b CORe is near TS undecided at holds" in lines
+    assert "F1.b CORe is near TS undecided looks as if" in lines
+
+
+def test_other_readings_have_rows_of_their_own(verdicts):
+    readings = [
+        replace(verdicts[0], reading="UCB1 (other)"),
+        replace(verdicts[1], reading="UCB1 (other)", verdict="undecided"),
+    ]
+    lines = [words(line) for line in printed(verdicts_table([*verdicts, *readings]), width=100).splitlines()]
+    place = lines.index("F1.a CORe is below UCB1 holds does not hold")
+    assert lines[place + 1] == "- UCB1 (other) the same undecided"
 
 
 def test_verdicts_without_a_factor_have_one_column(verdicts):

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import polars as pl
 import pytest
 
-from corebandit.report import Drawing, heat_map, render_fragment, render_page, sweep_lines
+from corebandit.report import Drawing, Provenance, heat_map, render_fragment, render_page, sweep_lines
 
 pytestmark = pytest.mark.heavy  # every page is drawn
 
@@ -97,6 +97,7 @@ def test_the_page_shows_every_number_of_the_frames(page):
     assert text.count("minus CORe, run by run") == 2
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_figure_has_its_section_with_one_panel_per_problem(make, verdicts, settings):
     parts = make(), make({"LinCORe": 90.0, "LinTS": 95.0}, {"hard": "Hard"}, figure="my own", baseline="LinCORe")
     both = [pl.concat(pair) for pair in zip(*parts, strict=True)]
@@ -118,9 +119,48 @@ def test_claims_come_with_both_verdicts_evidence_and_details(page):
     text = Page(page).text
     assert "F1.a CORe is below UCB1 warm-up 4 holds six of six 1 comparison" in text
     assert "CORe minus UCB1 −333.2 [−341.5, −325.0] holds warm-up 2 does not hold" in text
-    assert "With warm-up factor 4, of 3 claims 2 hold, 1 is undecided at this size." in text
-    assert "With warm-up factor 2, of 3 claims 2 hold, 1 does not hold." in text
-    assert "claims that hold, warm-up 4 2 of 3" in text
+    assert "With warm-up factor 4, of 3 claims 2 hold, 1 is undecided." in text
+    assert "With warm-up factor 2, of 3 claims 1 holds, 1 does not hold, 1 looks as if it holds." in text
+    assert "claims that hold, warm-up 2 1 of 2 judged" in text
+    assert "undecided one by one: holds 1.02" in text
+    assert "claims that hold, warm-up 4 2 of 3 judged" in text
+
+
+def test_other_readings_are_judged_beside_and_counted_apart(frames, verdicts, settings):
+    same = replace(verdicts[0], reading="UCB1 (other)")
+    text = Page(render_page("Readings", *frames, [*verdicts, same], settings)).text
+    assert "each reading is judged; none changes a verdict" in text
+    assert "With warm-up factor 4, of 3 claims 2 hold, 1 is undecided." in text
+    changed = replace(same, verdict="undecided", uncorrected="undecided")
+    text = Page(render_page("Readings", *frames, [*verdicts, changed], settings)).text
+    assert "F1.a, UCB1 (other), warm-up 4: undecided (as drawn: holds)" in text
+    assert "UCB1 (other) warm-up 4 undecided says otherwise" in text
+
+
+def test_policies_without_a_curve_are_named_and_have_no_line(make, verdicts, settings):
+    made = make()
+    drawn = made._replace(curves=made.curves.filter(made.curves["policy"] != "TS"))
+    text = Page(render_page("Fewer", *drawn, verdicts, settings)).text
+    assert "4 policies on 2 problems, 11 runs of 10,000 rounds each. Lower is better." in text
+    assert "In the tables only: TS." in text
+    assert "In the tables only" not in Page(render_page("All", *made, verdicts, settings)).text
+
+
+def test_the_page_says_where_parameters_come_from(frames, verdicts, settings):
+    row = Provenance("figure1", "PHE", "a", "the best", "1.1 & more", "PHE: 1.1", "they <agree>")
+    page = Page(render_page("Origins", *frames, verdicts, settings, provenance=[row]))
+    assert "provenance" in page.ids
+    assert "Figure 1: 1 row policy" in page.text
+    assert "PHE a the best 1.1 & more PHE: 1.1 they <agree>" in page.text
+    assert "provenance" not in Page(render_page("None", *frames, verdicts, settings)).ids
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_long_tables_are_folded(swept, settings, monkeypatch):
+    frames, sweeps = swept
+    assert "Easy: 12 rows" not in render_page("Short", *frames, [], settings, sweeps=sweeps)
+    monkeypatch.setattr("corebandit.report.page.LONGEST_TABLE", 11)
+    assert "Easy: 12 rows" in render_page("Long", *frames, [], settings, sweeps=sweeps)
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -193,10 +233,6 @@ def test_labels_cannot_inject_anything(make, verdicts, settings):
         assert "<script" not in text.lower()
         assert "&lt;script&gt;" in text
         assert evil in Page(text).text
-
-
-def test_the_same_data_make_the_same_page(frames, verdicts, settings, page):
-    assert render_page("The paper", *frames, verdicts, settings) == page
 
 
 def test_one_run_of_one_policy_makes_a_page(make):
@@ -292,7 +328,7 @@ def test_the_same_sweeps_make_the_same_page(swept):
     assert len({render_page("Sweeps", *swept[0], [], {}, sweeps=swept[1]) for _ in range(2)}) == 1
 
 
-def test_empty_sweeps_change_nothing(frames, verdicts, settings, page, search):
+def test_the_same_data_make_the_same_page_and_empty_sweeps_change_nothing(frames, verdicts, settings, page, search):
     assert render_page("The paper", *frames, verdicts, settings, sweeps=search.clear()) == page
 
 
@@ -310,6 +346,7 @@ def test_labels_of_sweeps_cannot_inject_anything(frames, search, grid):
         assert evil in Page(text).text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_fragment_shows_sweeps(swept):
     frames, sweeps = swept
     parsed = Page(render_fragment(frames.summary, frames.curves, sweeps))
@@ -319,20 +356,24 @@ def test_a_fragment_shows_sweeps(swept):
     assert "LinTS(sigma=0.1)" not in parsed.text
 
 
-def test_a_fragment_has_the_table_and_the_curves_and_no_document(frames):
-    text = render_fragment(frames.summary, frames.curves)
-    parsed = Page(text)
+@pytest.fixture(scope="module")
+def fragment(frames):
+    return render_fragment(frames.summary, frames.curves)
+
+
+def test_a_fragment_has_the_table_and_the_curves_and_no_document(frames, fragment):
+    parsed = Page(fragment)
     assert "html" not in parsed.tags
     assert parsed.tags[0] == "div"
     assert parsed.text.count("440 ± 18 [396, 484]") == 2
     labels = [value for tag, name, value in parsed.attributes if (tag, name) == ("svg", "aria-label")]
     assert labels == ["Bernoulli bandit: cumulative regret", "Beta bandit: cumulative regret"]
-    assert "http" not in text
-    assert text == render_fragment(frames.summary, frames.curves)
+    assert "http" not in fragment
+    assert fragment == render_fragment(frames.summary, frames.curves)
 
 
-def test_fragments_of_different_results_share_no_ids(frames, make):
+def test_fragments_of_different_results_share_no_ids(fragment, make):
     other = make({"TS": 50.0, "CORe": 40.0})
-    ids = [set(Page(render_fragment(made.summary, made.curves)).ids) for made in (frames, other)]
+    ids = [set(Page(text).ids) for text in (fragment, render_fragment(other.summary, other.curves))]
     assert ids[0]
     assert not ids[0] & ids[1]

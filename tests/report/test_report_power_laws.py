@@ -50,7 +50,7 @@ def test_the_legend_gives_each_exponent_with_its_interval_and_the_bound_once(fra
     assert texts == [
         "LinCORe: exponent 0.500 [0.450, 0.550]",
         "LinTS: exponent 0.500 [0.450, 0.550]",
-        r"shape of the bound: $\sqrt{n}$",
+        r"shape of the bound: $\sqrt{n}$, exponent 1",
     ]
 
 

@@ -10,6 +10,7 @@ from matplotlib.colors import LogNorm, to_rgb
 
 from corebandit.report import figures, sweep_drawings as sweeps
 from corebandit.report.sweep_tables import cell_number
+from often import often
 
 NOTHING = pl.lit(None, pl.Float64)
 
@@ -134,7 +135,8 @@ def test_numbers_stand_out_from_their_cells(grid):
         assert (pair[1] + 0.05) / (pair[0] + 0.05) > 4.3
 
 
-@pytest.mark.parametrize("n", [7, 12])
+@pytest.mark.heavy
+@pytest.mark.parametrize("n", often([12], [7, 12]))
 def test_numbers_fit_into_their_cells(make_grid, n):
     figure = sweeps.heat_map(make_grid(n, n).with_columns(mean=pl.lit(88.8e3)))
     axes = figure.axes[0]
@@ -159,7 +161,15 @@ def test_cells_that_were_not_run_stay_empty(grid):
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("mean", [pl.lit(5.0), pl.lit(0.0), pl.col("mean") - 500, 200 + pl.col("mean") / 1000])
+@pytest.mark.parametrize(
+    "mean",
+    [
+        pl.lit(0.0),
+        pl.col("mean") - 500,
+        pytest.param(pl.lit(5.0), marks=pytest.mark.endurance),
+        pytest.param(200 + pl.col("mean") / 1000, marks=pytest.mark.endurance),
+    ],
+)
 def test_odd_regrets_can_be_drawn(search, grid, mean):
     odd = {"mean": mean, "ci_low": NOTHING, "ci_high": NOTHING}
     for frame in (search, grid, search.head(1), grid.head(1)):

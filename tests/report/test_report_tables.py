@@ -1,11 +1,13 @@
 """Numbers as text."""
 
 import math
+from dataclasses import replace
 
 import polars as pl
 import pytest
 
 from corebandit.report import tables
+from corebandit.report.claim_tables import claims as claims_of, disagreements
 from corebandit.report.sweep_tables import sweep_tables
 
 
@@ -200,7 +202,7 @@ def test_no_differences_make_no_sections():
 
 
 def test_verdicts_are_gathered_by_claim(verdicts):
-    claims = tables.claims(verdicts)
+    claims = claims_of(verdicts)
     assert [claim.id for claim in claims] == ["F1.a", "F1.b", "T3"]
     assert [(verdict.warm_up, verdict.verdict) for verdict in claims[0].verdicts] == [
         ("4", "holds"),
@@ -209,6 +211,17 @@ def test_verdicts_are_gathered_by_claim(verdicts):
     assert claims[2].verdicts[0].warm_up == ""
     (detail,) = claims[0].verdicts[0].details
     assert (detail.value, detail.interval) == ("-333.2", "[-341.5, -325.0]")
+
+
+def test_readings_stand_apart_and_those_that_disagree_are_named(verdicts):
+    same = replace(verdicts[0], reading="UCB1 (other)")
+    changed = replace(verdicts[0], reading="UCB1 (another)", verdict="undecided", uncorrected="undecided")
+    claims = claims_of([*verdicts, same, changed])
+    assert [verdict.warm_up for verdict in claims[0].as_drawn] == ["4", "2"]
+    assert list(claims[0].readings) == ["UCB1 (other)", "UCB1 (another)"]
+    assert [verdict.instead_of for (verdict,) in claims[0].readings.values()] == ["", "holds"]
+    assert disagreements(claims) == ["F1.a, UCB1 (another), warm-up 4: undecided (as drawn: holds)"]
+    assert disagreements(claims_of(verdicts)) == []
 
 
 def test_parameters_may_stand_beside_the_name_or_below_it():

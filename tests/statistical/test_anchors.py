@@ -11,6 +11,7 @@ import pytest
 
 from corebandit.contracts.recipe import Policy
 from corebandit.games.arm_game import play_arms
+from corebandit.games.notes import new_notes
 from corebandit.policies import NPTS, PHE, SSMC, UCB1, UCBV, BernoulliTS, CORe, GaussianTS
 from corebandit.problems.arms import BERNOULLI, GAUSSIAN, Arms
 from corebandit.randomness.stream import stream, streams
@@ -58,12 +59,13 @@ def regrets(policy: Policy, law: int, n_problems: int) -> np.ndarray:
         problem = Arms(np.full(N_ARMS, law), means, np.full(N_ARMS, 0.5), means)
         state = policy.start(N_ARMS, HORIZON, HORIZON)
         play = play_arms.compiled
-        play(state, problem, stream(21, run), streams(N_ARMS, 22, run), rounds, False, regret[run])
+        notes = new_notes(1, N_ARMS)
+        play(state, problem, stream(21, run), streams(N_ARMS, 22, run), rounds, False, regret[run], notes)
     return regret[:, 0]
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("n_problems", often([100], [100, 400]))
+@pytest.mark.parametrize("n_problems", often([50], [50, 400]))
 @pytest.mark.parametrize("anchor", ANCHORS, ids=str)
 def test_mean_regret_agrees_with_the_anchor(anchor: Anchor, n_problems: int):
     regret = regrets(anchor.policy, anchor.law, n_problems)
@@ -73,7 +75,7 @@ def test_mean_regret_agrees_with_the_anchor(anchor: Anchor, n_problems: int):
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("n_problems", often([10], [10, 30]))
+@pytest.mark.parametrize("n_problems", often([6], [6, 30]))
 def test_np_ts_on_gaussian_rewards_agrees_with_its_anchor(n_problems: int):
     regret = regrets(NPTS(any_reward=True), GAUSSIAN, n_problems)
     error = np.hypot(regret.std() / np.sqrt(n_problems), 1.4)

@@ -17,6 +17,7 @@ from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy, Proble
 from corebandit.contracts.state import FloatArray
 from corebandit.games.arm_game import play_arms
 from corebandit.games.feature_game import play_features
+from corebandit.games.notes import new_notes
 from corebandit.parts.choose import best_arm
 from corebandit.problems.linear import ContextualBandit, LinearBandit
 from corebandit.problems.random_arms import BernoulliBandit, BetaBandit, GaussianBandit
@@ -90,7 +91,16 @@ class ArmGame:
         """Play in the loop that simulations use."""
         state, regret, rounds = self.state(n_rounds), np.zeros(n_rounds), np.arange(1, n_rounds + 1)
         play = play_arms.prepared(compiled=self.policy.runs_compiled)
-        play(state, self.problem, stream(SEED, "agent"), self.rewards.copy(), rounds, False, regret)
+        play(
+            state,
+            self.problem,
+            stream(SEED, "agent"),
+            self.rewards.copy(),
+            rounds,
+            False,
+            regret,
+            new_notes(n_rounds, N_ARMS),
+        )
         return regret
 
     def play_agent(self, agent: Agent, n_rounds: int) -> FloatArray:
@@ -168,7 +178,8 @@ class FeatureGame:
         state, regret, rounds = self.state(n_rounds), np.zeros(n_rounds), np.arange(1, n_rounds + 1)
         play = play_features.prepared(compiled=self.policy.runs_compiled)
         rng, contexts, features = stream(SEED, "agent"), stream(SEED, "contexts"), np.zeros((N_ARMS, N_FEATURES))
-        play(state, self.problem, rng, contexts, self.rewards.copy(), features, rounds, False, regret)
+        notes = new_notes(n_rounds, N_ARMS)
+        play(state, self.problem, rng, contexts, self.rewards.copy(), features, rounds, False, regret, notes)
         return regret
 
     def play_agent(self, agent: Agent, n_rounds: int) -> FloatArray:

@@ -12,6 +12,7 @@ from corebandit.checks.sentences import SEED, CheckFailed, require
 from corebandit.clicks.models import PBM
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray, arrays_of
+from corebandit.games.notes import new_notes
 from corebandit.games.ranking_game import play_rankings
 from corebandit.randomness.stream import Stream, stream
 from corebandit.ranking.users import users_of
@@ -74,7 +75,8 @@ class RankingGame:
         state, regret, rounds = self.state(n_rounds), np.zeros(n_rounds), np.arange(1, n_rounds + 1)
         play = play_rankings.prepared(compiled=self.policy.runs_compiled)
         rng, users, chance = stream(SEED, "agent"), stream(SEED, "users"), np.zeros((2, N_ITEMS))
-        play(state, self.problem, rng, users, chance, np.zeros(N_POSITIONS, np.int64), rounds, False, regret)
+        ranking, notes = np.zeros(N_POSITIONS, np.int64), new_notes(n_rounds, N_ITEMS, n_positions=N_POSITIONS)
+        play(state, self.problem, rng, users, chance, ranking, rounds, False, regret, notes)
         return regret
 
     def play_agent(self, agent: RankingAgent, n_rounds: int) -> FloatArray:

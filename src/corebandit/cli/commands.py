@@ -50,7 +50,9 @@ def reproduce(
     """
     with errors_as_sentences():
         from corebandit.contracts.validate import unknown
+        from corebandit.reproduction.figure import remarks
         from corebandit.reproduction.paper import FIGURES
+        from corebandit.reproduction.provenance import provenance_of
         from corebandit.reproduction.studies import STUDIES
 
         known = FIGURES | STUDIES
@@ -92,6 +94,9 @@ def reproduce(
             judge=lambda result: [claim for figure in sizes for claim in figure.claims(result)],
             draw=lambda result: [drawing for figure in sizes for drawing in figure.drawings(result)],
             captions={figure.name: figure.caption for figure in sizes},
+            undrawn=[(figure.name, policy) for figure in sizes for policy in figure.undrawn],
+            provenance=lambda result: provenance_of(result.experiments),
+            remarks=remarks({figure: size for figure, size in sizes.items() if figure.name in FIGURES}),
         )
 
 

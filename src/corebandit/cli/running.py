@@ -4,7 +4,7 @@ import shlex
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # imported where used, so that help answers at once
     from corebandit.contracts.recipe import AnyPolicy
     from corebandit.experiments.experiment import Experiment
     from corebandit.experiments.result import Result
-    from corebandit.report import Drawing
+    from corebandit.report import Drawing, Provenance
     from corebandit.report.claim import Claim
 
 MOST_WARNINGS = 3
@@ -58,12 +58,16 @@ def run_and_publish(
     judge: "Callable[[Result], list[Claim]]" = lambda result: [],
     draw: "Callable[[Result], list[Drawing]]" = lambda result: [],
     captions: "Mapping[str, str] | None" = None,
+    undrawn: "Collection[tuple[str, str]]" = (),
+    provenance: "Callable[[Result], list[Provenance]]" = lambda result: [],
+    remarks: "Sequence[str]" = (),
 ) -> None:
     """Run experiments and leave data, figures and a report in a folder.
 
     Experiments that depend on a search are a function of the result of `search`, which runs first. `checks` run last:
-    `judge` is handed their results too, but none is shown. Of parameter studies the best settings are printed, or all
-    of them if `show_settings`.
+    `judge` and `draw` are handed their results too, but no table shows them. Of parameter studies the best settings are
+    printed, or all of them if `show_settings`. `undrawn` are policies, with their figures, whose curves are left out;
+    `provenance` says where parameters come from, `remarks` what to know first.
     """
     from rich.console import Console
 
@@ -82,7 +86,8 @@ def run_and_publish(
     if searched is not None:
         result = result.joined_with(searched)
     checked = run(checks, jobs=jobs, folder=chunks, progress=True) if checks else Result([], [])
-    claims, drawings = judge(result.joined_with(checked)), draw(result)
+    everything = result.joined_with(checked)
+    claims, drawings = judge(everything), draw(everything)
     command = shlex.join(["corebandit", *map(as_text, sys.argv[1:])])
     seconds = time.monotonic() - started
     page = publish(
@@ -94,6 +99,9 @@ def run_and_publish(
         claims=claims,
         drawings=drawings,
         captions=captions,
+        remarks=remarks,
+        undrawn=undrawn,
+        provenance=provenance(result),
     )
     console = Console()
     sweeps = result.sweeps()

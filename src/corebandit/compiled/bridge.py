@@ -16,10 +16,12 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba import extending, types
-from numba.core.errors import TypingError
+from numba.core.errors import NumbaError, TypingError
 from numba.core.typing import templates
 
+from corebandit.compiled.explanation import explained
 from corebandit.compiled.machine_code import is_missing, keep_on_disk
+from corebandit.contracts.errors import BadInput
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
@@ -179,6 +181,13 @@ class EntryPoint:
         if self.is_compiled_for(*arguments):
             return False
         return is_missing(self.compiled, tuple(map(machine_type, arguments)))
+
+    def compile_for(self, *arguments: Any) -> None:
+        """Compile by calling with `arguments`, or raise BadInput with the end of a sentence that says why not."""
+        try:
+            self.compiled(*arguments)
+        except NumbaError as error:
+            raise BadInput(explained(str(error))) from error
 
     def compiled_for(self, *arguments: Any) -> Callable[..., Any]:
         """Call the function with `arguments` and return its machine code, for arguments of exactly the same types.

@@ -11,7 +11,7 @@ import numpy as np
 from corebandit.catalogue import is_listed
 from corebandit.compiled.sources import UnknownSource, fingerprint
 from corebandit.contracts.recipe import AnyPolicy, Problem, digest
-from corebandit.experiments.chunks import Chunk
+from corebandit.experiments.chunks import Chunk, drawn
 from corebandit.experiments.engines.player import play_chunk
 from corebandit.games.kinds import game_of
 from corebandit.randomness.stream import stream
@@ -38,6 +38,7 @@ def chunk_keys(chunks: Sequence[Chunk], environment: str) -> list[str]:
                     "seed": chunk.seed,
                     "regret": chunk.regret,
                     "runs": [chunk.first, chunk.last],
+                    **({"actions": True} if chunk.actions else {}),
                     "instances": _instances(chunk, problem_ids[id(chunk.problem)]),
                 }
             )
@@ -48,7 +49,7 @@ def chunk_keys(chunks: Sequence[Chunk], environment: str) -> list[str]:
 def _instances(chunk: Chunk, problem_id: str) -> str:
     """Identify what is drawn for the runs of a chunk, which may come from files: ours at the first, others at all."""
     runs = [chunk.first] if is_listed(chunk.problem) else range(chunk.first, chunk.last)
-    return _contents([chunk.problem.draw(stream(chunk.seed, problem_id, run, "instance")) for run in runs])
+    return _contents([drawn(chunk.problem, problem_id, chunk.seed, run) for run in runs])
 
 
 def _code(problem: Problem, policy: AnyPolicy, horizon: int) -> str:

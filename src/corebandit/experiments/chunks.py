@@ -5,12 +5,19 @@ A chunk is data and a pure function of its key, so engines, threads, order and i
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from corebandit.contracts.recipe import AnyPolicy, Problem
 from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.games.notes import Notes
+from corebandit.randomness.stream import stream
+
+
+def drawn(problem: Problem, problem_id: str, seed: int, run: int) -> Any:
+    """Return what a run plays: the same whatever the policy is. The id is a digest of the problem's description."""
+    return problem.draw(stream(seed, problem_id, run, "instance"))
 
 
 class Runs(NamedTuple):
@@ -20,6 +27,7 @@ class Runs(NamedTuple):
     cpu_seconds: float
     measures: Mapping[str, FloatArray]  # what the policy says of itself, (runs,) each
     complaint: str = ""  # what went wrong in one of them
+    notes: Notes | None = None  # with an axis for the runs in front; an engine may take none
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,7 @@ class Chunk:
     regret: str
     first: int
     last: int  # one past the end
+    actions: bool = False  # whether what was chosen in each round is noted
 
     @property
     def horizon(self) -> int:

@@ -4,8 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.experiments.statistics import Interval, mean_interval, mean_intervals
+from corebandit.games.notes import Notes
+
+REGRET, BEST_ARM_SHARE, SIMPLE_REGRET = QUANTITIES = ("regret", "best-arm share", "simple regret")
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,16 +26,36 @@ class Curve:
     regret: FloatArray  # (runs, checkpoints)
     cpu_seconds: float
     measures: Mapping[str, FloatArray] = field(default_factory=dict)  # (runs,) each
+    notes: Notes | None = None  # with an axis for the runs in front; those of 0.4 have none
 
     def __post_init__(self) -> None:
         """Freeze the runs: what is computed from them is computed once."""
-        for array in (self.regret, *self.measures.values()):
+        for array in (self.regret, *self.measures.values(), *(self.notes or ())):
             array.setflags(write=False)
 
     @property
     def names(self) -> dict[str, str]:
         """Return what identifies the curve."""
         return {"figure": self.figure, "problem": self.problem, "policy": self.policy}
+
+    def values(self, of: str) -> FloatArray:
+        """Return regret, best-arm share or simple regret, `(runs, checkpoints)`."""
+        if of == REGRET:
+            return self.regret
+        if self.notes is None:
+            raise BadInput(
+                f"there is no {of} of {self.policy}: this result was made by a version that kept regret alone"
+            )
+        return self.notes.best_rounds / self.rounds if of == BEST_ARM_SHARE else self.notes.simple_regret
+
+    @property
+    def gaps(self) -> FloatArray:
+        """Return how far the second best arm is below the best in each run, NaN where there are no arms to tell."""
+        if self.notes is None or self.notes.means.shape[1] < 2:
+            return np.full(len(self.regret), np.nan)
+        means = np.sort(np.nan_to_num(self.notes.means, nan=-np.inf), axis=1)[:, -2:]
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isfinite(means[:, 0]), means[:, 1] - means[:, 0], np.nan)
 
     @property
     def finals(self) -> FloatArray:
@@ -43,8 +69,12 @@ class Curve:
 
     @cached_property
     def means(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the means at the checkpoints and the ends of their intervals, each `(checkpoints,)`."""
-        means = mean_intervals(self.regret)
+        """Return the mean regret at the checkpoints and the ends of its intervals, each `(checkpoints,)`."""
+        return self.means_of(REGRET)
+
+    def means_of(self, of: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the means of some quantity at the checkpoints and the ends of their intervals."""
+        means = mean_intervals(self.values(of))
         for array in means:
             array.setflags(write=False)
         return means

@@ -23,4 +23,5 @@ def chunk_of(experiment: Experiment, label: str, first: int, last: int) -> Chunk
         experiment.regret,
         first,
         last,
+        experiment.actions,
     )

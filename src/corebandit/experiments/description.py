@@ -15,7 +15,7 @@ from corebandit.contracts.validate import check_number, shortened, unknown
 
 MOST_COORDINATES = 2
 NEEDED = ("problem", "policies")
-OPTIONAL = ("horizon", "runs", "seed", "regret", "name", "title", "also_at", "points")
+OPTIONAL = ("horizon", "runs", "seed", "regret", "name", "title", "also_at", "points", "actions")
 FOR_READERS = ("label",)  # of the problem
 FILE = "from file"  # where a recipe of one's own is: path and class
 

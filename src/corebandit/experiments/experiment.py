@@ -10,8 +10,10 @@ from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe, digest
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_choice, check_count, range_in_words, shortened
+from corebandit.experiments.chunks import drawn
 from corebandit.experiments.description import Point, described_arguments, with_files
-from corebandit.experiments.memory_need import check_memory
+from corebandit.experiments.memory_need import check_memory, check_memory_of_actions
+from corebandit.games.blame import blaming
 from corebandit.games.kinds import game_of
 from corebandit.parts.warm_up import warn_if_endless
 from corebandit.problems.given import Given
@@ -41,6 +43,8 @@ class Experiment:
         What the experiment is called in results, and above its panel in a figure.
     also_at
         Rounds at which regret is recorded besides the 100 evenly spaced ones.
+    actions
+        Whether to keep what was chosen in every round of every run, for `Result.actions`.
     points
         Where policies stand in a study of parameters, by label; `sweep` fills this in.
 
@@ -60,6 +64,7 @@ class Experiment:
     title: str = field(default="")
     also_at: Sequence[int] = ()
     points: Mapping[str, Point] = field(default_factory=dict)
+    actions: bool = False
 
     def __init__(
         self,
@@ -73,6 +78,7 @@ class Experiment:
         title: str = "",
         also_at: Sequence[int] = (),
         points: Mapping[str, Point] | None = None,
+        actions: bool = False,
     ) -> None:
         """Validate everything, so that a mistake shows before any work is done."""
         if isinstance(problem, list | tuple) and any(isinstance(each, Problem) for each in problem):
@@ -88,13 +94,15 @@ class Experiment:
         check_count("runs", runs)
         check_count("seed", seed, at_least=0)
         check_choice("regret", regret, REGRETS)
-        instance = problem.draw(stream(0))
+        with blaming(problem):
+            instance = problem.draw(stream(0))
         game = game_of(instance)
         for policy in labelled.values():
             game.check(policy, problem)
             check_rewards_fit(policy, problem)
-            policy.start_on(instance, horizon, 2)  # a policy that cannot start under these settings says so now
-            check_memory(policy, instance, horizon)
+            with blaming(policy):
+                policy.start_on(instance, horizon, 2)  # a policy that cannot start under these settings says so now
+                check_memory(policy, instance, horizon)
             _warn_of_endless_warm_up(policy, game.sizes(instance), horizon)
         for current_round in also_at:
             if check_count("also_at", current_round) > horizon:
@@ -102,12 +110,17 @@ class Experiment:
         for text, what in ((name, "name"), (title, "title")):
             if not isinstance(text, str):
                 raise BadInput(f"{what} must be a text, not {shortened(text)}")
+        if not isinstance(actions, bool):
+            raise BadInput(f"actions must be True or False, not {shortened(actions)}")
+        if actions:
+            check_memory_of_actions(int(horizon) * game.choices(instance)[1], int(runs) * len(labelled))
         for label in points or {}:
             if label not in labelled:
                 raise BadInput(f"points must be of policies that are compared, not of {shortened(label)}")
         values = (problem, labelled, int(horizon), int(runs), int(seed), regret, name, title or problem.label)
         rounds = tuple(int(current_round) for current_round in also_at)
-        for attribute, value in zip(self.__dataclass_fields__, (*values, rounds, dict(points or {})), strict=True):
+        shown = (rounds, dict(points or {}), actions)
+        for attribute, value in zip(self.__dataclass_fields__, (*values, *shown), strict=True):
             object.__setattr__(self, attribute, value)
 
     def describe(self) -> dict[str, Any]:
@@ -123,6 +136,7 @@ class Experiment:
             "seed": self.seed,
             "regret": self.regret,
             **({"also_at": list(self.also_at)} if self.also_at else {}),
+            **({"actions": True} if self.actions else {}),
             **({"points": {label: point.describe() for label, point in self.points.items()}} if self.points else {}),
         }
 
@@ -148,6 +162,18 @@ class Experiment:
     def with_policies(self, policies: Mapping[str, AnyPolicy]) -> "Experiment":
         """Return the same experiment with other policies."""
         return replace(self, policies=policies)
+
+    def instance(self, run: int) -> Any:
+        """Return the problem that a run plays, drawn again: all policies meet the same.
+
+        >>> from corebandit import BernoulliBandit, CORe
+        >>> instance = Experiment(BernoulliBandit(), [CORe()], runs=4).instance(3)
+        >>> [round(instance.mean(arm), 2) for arm in range(3)]
+        [0.69, 0.57, 0.62]
+        """
+        if check_count("run", run, at_least=0) >= self.runs:
+            raise BadInput(f"run must be one of {self.runs}, counted from 0, not {run}")
+        return drawn(self.problem, digest(self.problem.describe()), self.seed, run)
 
     @property
     def id(self) -> str:

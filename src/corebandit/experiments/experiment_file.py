@@ -40,6 +40,7 @@ class ExperimentFile(BaseModel):
     seed: int = 0
     regret: str = "expected"
     name: str | None = None
+    actions: bool = False
 
 
 def read_experiments(path: str | os.PathLike[str], **changes: int | None) -> list[Experiment]:
@@ -83,7 +84,8 @@ def _written(content: dict[str, Any], stem: str, given: dict[str, int]) -> list[
     size: dict[str, Any] = {"horizon": file.horizon, "runs": file.runs, "seed": file.seed, **given}
     policies = _labelled(file.policies)
     return [
-        Experiment(problem_from(problem), policies, regret=file.regret, name=name, **size) for problem in file.problems
+        Experiment(problem_from(problem), policies, regret=file.regret, name=name, actions=file.actions, **size)
+        for problem in file.problems
     ]
 
 

@@ -16,6 +16,17 @@ MEAN_CURVES = {
 }
 FRAME = {**NAMES, "run": pl.Int64, "round": pl.Int64, "regret": pl.Float64}
 FINALS = {**NAMES, "title": pl.String, "run": pl.Int64, "regret": pl.Float64}
+RUNS = {
+    **NAMES,
+    "title": pl.String,
+    "run": pl.Int64,
+    "regret": pl.Float64,
+    "best_arm_share": pl.Float64,
+    "simple_regret": pl.Float64,
+    "gap": pl.Float64,
+    "means": pl.List(pl.Float64),
+    "pulls": pl.List(pl.Int64),
+}
 MEASURES = {**NAMES, "run": pl.Int64, "measure": pl.String, "value": pl.Float64}
 CPU_SECONDS = {**NAMES, "cpu_seconds": pl.Float64}
 DIFFERENCES = {
@@ -36,6 +47,7 @@ SWEEPS = {
     "x_label": pl.String,  # what to call the place, if not by its value
     "y_name": pl.String,
     "y": pl.Float64,
+    "tied": pl.Boolean,  # cannot be told from the best of its series
     "runs": pl.Int64,
     "horizon": pl.Int64,
     "mean": pl.Float64,

@@ -42,6 +42,16 @@ def check_memory(policy: AnyPolicy, problem: Any, horizon: int) -> None:
     )
 
 
+def check_memory_of_actions(n_choices: int, runs: int) -> None:
+    """Raise a BadInput if what was chosen in all runs, `n_choices` in each, needs more memory than the machine has."""
+    memory, need = machine_memory(), 4 * n_choices * runs
+    if memory is not None and need > memory:
+        raise BadInput(
+            f"actions of {runs:,} runs with {n_choices:,} choices each need {need:,} bytes ({in_words(need)}) of "
+            f"memory, and this machine has {memory:,} ({in_words(memory)}): ask for them in fewer runs, or fewer rounds"
+        )
+
+
 def machine_memory() -> int | None:
     """Return the bytes of memory that a process may have at most, None if that cannot be told."""
     known = []

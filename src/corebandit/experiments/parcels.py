@@ -5,6 +5,7 @@ A chunk travels as JSON, runs as bytes that carry a digest.
 
 import io
 import zipfile
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,9 +15,10 @@ from corebandit.catalogue import policy_from, problem_from
 from corebandit.contracts.atomic_files import sealed, unsealed
 from corebandit.contracts.errors import DamagedFile
 from corebandit.experiments.chunks import Chunk, Runs
+from corebandit.games.notes import Notes
 
-UNREADABLE = (OSError, ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile)
-MEASURE = "measure "  # begins the names of measures
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error)
+MEASURE, NOTE = "measure ", "note "  # begin the names of measures and notes
 
 
 def chunk_to_dict(chunk: Chunk) -> dict[str, Any]:
@@ -29,6 +31,7 @@ def chunk_to_dict(chunk: Chunk) -> dict[str, Any]:
         "seed": chunk.seed,
         "regret": chunk.regret,
         "runs": [chunk.first, chunk.last],
+        **({"actions": True} if chunk.actions else {}),
     }
 
 
@@ -36,15 +39,18 @@ def chunk_from_dict(content: Mapping[str, Any]) -> Chunk:
     """Return the chunk that was sent; its problem and its policy must be `catalogue.is_listed`."""
     problem, policy = problem_from(content["problem"]), policy_from(content["policy"])
     rounds, (first, last) = tuple(content["rounds"]), content["runs"]
-    return Chunk(problem, policy, content["label"], rounds, content["seed"], content["regret"], first, last)
+    names = (content["label"], rounds, content["seed"], content["regret"], first, last)
+    return Chunk(problem, policy, *names, actions=content.get("actions", False))
 
 
 def runs_to_bytes(key: str, runs: Runs) -> bytes:
     """Return the runs of a chunk, with its key."""
     content = io.BytesIO()
     arrays: dict[str, Any] = {f"{MEASURE}{name}": values for name, values in runs.measures.items()}
+    if runs.notes is not None:
+        arrays |= {f"{NOTE}{name}": values for name, values in runs.notes._asdict().items()}
     facts = {"cpu_seconds": np.array(runs.cpu_seconds), "key": np.array(key), "complaint": np.array(runs.complaint)}
-    np.savez(content, regret=runs.regret, **{**facts, **arrays})
+    np.savez_compressed(content, regret=runs.regret, **{**facts, **arrays})
     return sealed(content.getvalue())
 
 
@@ -54,7 +60,9 @@ def runs_from_bytes(key: str, shape: tuple[int, int], content: bytes) -> Runs:
         with np.load(io.BytesIO(unsealed(content)), allow_pickle=False) as saved:
             own_key, complaint = str(saved["key"]), str(saved["complaint"])
             measures = {name.removeprefix(MEASURE): saved[name] for name in saved if name.startswith(MEASURE)}
-            runs = Runs(saved["regret"], float(saved["cpu_seconds"]), measures, complaint)
+            noted = {name.removeprefix(NOTE): saved[name] for name in saved if name.startswith(NOTE)}
+            notes = Notes(**noted) if noted else None
+            runs = Runs(saved["regret"], float(saved["cpu_seconds"]), measures, complaint, notes)
     except UNREADABLE as error:
         raise DamagedFile(f"these are no runs of a chunk, or damaged ones: {error}") from error
     if own_key != key:
@@ -70,6 +78,28 @@ def check_runs(runs: Runs, shape: tuple[int, int]) -> None:
     for name, values in runs.measures.items():
         if not _is_sound(values, shape[:1]):
             raise DamagedFile(f"the measure {name} of a chunk must be of the shape {shape[:1]}, not {_shape(values)}")
+
+    if runs.notes is not None:
+        check_notes(runs.notes, shape)
+
+
+def check_notes(notes: Notes, shape: tuple[int, int]) -> None:
+    """Raise DamagedFile unless notes can be those of runs of this shape, and fit each other."""
+    n_runs, n_arms = shape[0], notes.pulls.shape[-1] if np.ndim(notes.pulls) else 0
+    wanted = ((shape, "iu"), (shape, "f"), ((n_runs, n_arms), "iu"), ((n_runs, n_arms), "f"))
+    for (wanted_shape, kinds), (name, values) in zip(wanted, notes._asdict().items(), strict=False):
+        if not isinstance(values, np.ndarray) or values.shape != wanted_shape or values.dtype.kind not in kinds:
+            raise DamagedFile(f"the note {name} of a chunk must be of the shape {wanted_shape}, not {_shape(values)}")
+    actions = notes.actions
+    if (
+        not isinstance(actions, np.ndarray)
+        or actions.ndim != 3
+        or len(actions) != n_runs
+        or actions.dtype.kind not in "iu"
+    ):
+        raise DamagedFile(
+            f"the actions of a chunk must be of {n_runs} runs, rounds and positions, not {_shape(actions)}"
+        )
 
 
 def _is_sound(values: Any, shape: tuple[int, ...]) -> bool:

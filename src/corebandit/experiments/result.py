@@ -1,18 +1,20 @@
 """What an experiment has shown: the regret of every run at every checkpoint, and the description that made it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from corebandit import report
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray
-from corebandit.experiments.curve import Curve
+from corebandit.contracts.validate import check_choice
+from corebandit.experiments.curve import BEST_ARM_SHARE, QUANTITIES, REGRET, SIMPLE_REGRET, Curve
 from corebandit.experiments.frames import (
     CPU_SECONDS,
     DIFFERENCES,
@@ -20,11 +22,17 @@ from corebandit.experiments.frames import (
     FRAME,
     MEAN_CURVES,
     MEASURES,
+    RUNS,
     SWEEPS,
     frame_of,
 )
 from corebandit.experiments.result_files import read_result, write_result
 from corebandit.experiments.statistics import mean_interval, standard_error
+from corebandit.games.notes import Notes
+
+QUANTILES = {"q10": 0.1, "median": 0.5, "q90": 0.9}
+PULLS, BY_GAP = "pulls", "regret by gap"
+PLOTS = (*QUANTITIES, PULLS, BY_GAP)
 
 
 class Result:
@@ -74,6 +82,29 @@ class Result:
 
     def regret(self, policy: str, problem: str | None = None, figure: str | None = None) -> FloatArray:
         """Return the regret of one policy, `(runs, checkpoints)`; name problem and figure where there are several."""
+        return self._found(policy, problem, figure).regret
+
+    def notes(self, policy: str, problem: str | None = None, figure: str | None = None) -> Notes:
+        """Return what was noted of the runs of one policy: arrays with a row for each run.
+
+        >>> from corebandit import BernoulliBandit, CORe, Experiment, run
+        >>> notes = run(Experiment(BernoulliBandit(), [CORe()], horizon=500, runs=4)).notes("CORe")
+        >>> notes.pulls.shape, notes.pulls.sum(axis=1).tolist()
+        ((4, 10), [500, 500, 500, 500])
+        """
+        curve = self._found(policy, problem, figure)
+        if curve.notes is None:
+            raise BadInput(f"there are no notes of {policy}: this result was made by a version that kept regret alone")
+        return curve.notes
+
+    def actions(self, policy: str, problem: str | None = None, figure: str | None = None) -> NDArray[Any]:
+        """Return what one policy chose, `(runs, rounds)`, of rankings `(runs, rounds, positions)`."""
+        actions = self.notes(policy, problem, figure).actions
+        if actions.shape[1] == 0:
+            raise BadInput("what was chosen in each round is kept where it is asked for: Experiment(..., actions=True)")
+        return actions[:, :, 0] if actions.shape[2] == 1 else actions
+
+    def _found(self, policy: str, problem: str | None, figure: str | None) -> Curve:
         found = [
             curve
             for curve in self._curves
@@ -82,10 +113,42 @@ class Result:
         if len(found) != 1:
             known = ", ".join(f"{curve.figure}/{curve.problem}/{curve.policy}" for curve in self._curves)
             raise BadInput(f"policy {policy!r} fits {len(found)} curves, not one; figure/problem/policy are: {known}")
-        return found[0].regret
+        return found[0]
+
+    def runs(self) -> pl.DataFrame:
+        """Return one row a run: final regret, share of rounds with the best arm, simple regret, gap, means and pulls.
+
+        The simple regret is how far the arm chosen most often is below the best, the gap how far the second best arm
+        is. Where arms are not the same in every round, and of rankings, there are neither.
+        """
+        parts = []
+        for curve in self._curves:
+            nothing = np.full(curve.finals.size, np.nan)
+            columns: dict[str, Any] = {"best_arm_share": nothing, "simple_regret": nothing, "means": [], "pulls": []}
+            if curve.notes is not None:
+                columns["best_arm_share"] = curve.values(BEST_ARM_SHARE)[:, -1]
+                columns["simple_regret"] = curve.values(SIMPLE_REGRET)[:, -1]
+                columns |= {"means": curve.notes.means.tolist(), "pulls": curve.notes.pulls.tolist()}
+            lists = {name: columns[name] or [None] * nothing.size for name in ("means", "pulls")}
+            run = {"run": range(nothing.size), "regret": curve.finals, "gap": curve.gaps}
+            parts.append({**curve.names, "title": curve.title, **run, **columns, **lists})
+        return frame_of(RUNS, parts)
 
     def summary(self) -> pl.DataFrame:
-        """Return the final regret of each policy: mean, standard error, 95 % bootstrap interval."""
+        """Return the final regret of each policy: mean, standard error, 95 % bootstrap interval and quantiles.
+
+        With them the mean share of rounds that chose the best arm, and the mean simple regret: see `runs`. Those are
+        `tied` whose paired difference to the lowest mean on their problem has a 95 % interval that includes 0.
+        """
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> pl.DataFrame:
+        lowest: dict[tuple[str, str], Curve] = {}
+        for curve in self._curves:
+            first = lowest.setdefault((curve.figure, curve.problem), curve)
+            if curve.final.value < first.final.value:
+                lowest[curve.figure, curve.problem] = curve
         return pl.DataFrame(
             [
                 {
@@ -96,19 +159,32 @@ class Result:
                     "stderr": standard_error(curve.finals),
                     "ci_low": curve.final.low,
                     "ci_high": curve.final.high,
+                    "tied": _is_tied(curve, lowest[curve.figure, curve.problem]),
+                    **dict(zip(QUANTILES, np.quantile(curve.finals, list(QUANTILES.values())).tolist(), strict=True)),
+                    "best_arm_share": None
+                    if curve.notes is None
+                    else float(curve.values(BEST_ARM_SHARE)[:, -1].mean()),
+                    "simple_regret": None
+                    if curve.notes is None
+                    else _number(curve.values(SIMPLE_REGRET)[:, -1].mean()),
                     "cpu_seconds": curve.cpu_seconds,
                 }
                 for curve in self._curves
-            ]
+            ],
+            schema_overrides={"best_arm_share": pl.Float64, "simple_regret": pl.Float64},
         )
 
-    def mean_curves(self, *, with_sweeps: bool = True) -> pl.DataFrame:
-        """Return the mean regret of each policy at each checkpoint, with 95 % bootstrap intervals."""
+    def mean_curves(self, of: str = REGRET, *, with_sweeps: bool = True) -> pl.DataFrame:
+        """Return the mean regret of each policy at each checkpoint, with 95 % bootstrap intervals.
+
+        It may also be `of` the "best-arm share" or the "simple regret".
+        """
+        check_choice("of", of, QUANTITIES)
         left_out = {} if with_sweeps else self._points()
         parts = []
         for curve in self._curves:
             if tuple(curve.names.values()) not in left_out:
-                mean, low, high = curve.means
+                mean, low, high = curve.means if of == REGRET else curve.means_of(of)
                 columns = {"round": curve.rounds, "mean": mean, "ci_low": low, "ci_high": high}
                 parts.append({**curve.names, "title": curve.title, **columns})
         return frame_of(MEAN_CURVES, parts)
@@ -122,8 +198,16 @@ class Result:
         return frame_of(FINALS, parts)
 
     def sweeps(self) -> pl.DataFrame:
-        """Return the final regret of each policy that is a point of a parameter sweep: mean and 95 % interval."""
+        """Return the final regret of each policy that is a point of a parameter sweep: mean and 95 % interval.
+
+        Those are `tied` whose paired difference to the lowest of their series has an interval that includes 0.
+        """
+        return self._sweeps
+
+    @cached_property
+    def _sweeps(self) -> pl.DataFrame:
         points = self._points()
+        best = self._best_of_series(points)
         rows = []
         for curve in self._curves:
             if tuple(curve.names.values()) not in points:
@@ -140,6 +224,7 @@ class Result:
                     "x_label": point.get("name"),
                     "y_name": y_name,
                     "y": None if y is None else float(y),
+                    "tied": _is_tied(curve, best[curve.figure, title, point["series"]]),
                     "runs": curve.finals.size,
                     "horizon": int(curve.rounds[-1]),
                     "mean": curve.final.value,
@@ -148,6 +233,17 @@ class Result:
                 }
             )
         return pl.DataFrame(rows, schema=SWEEPS)
+
+    def _best_of_series(self, points: Mapping[tuple[str, str, str], Any]) -> dict[tuple[str, str, str], Curve]:
+        """Return the curve of the lowest mean by figure, title and series."""
+        best: dict[tuple[str, str, str], Curve] = {}
+        for curve in self._curves:
+            if (known := points.get((curve.figure, curve.problem, curve.policy))) is not None:
+                title, point = known
+                lowest = best.setdefault((curve.figure, title, point["series"]), curve)
+                if curve.final.value < lowest.final.value:
+                    best[curve.figure, title, point["series"]] = curve
+        return best
 
     def _points(self) -> dict[tuple[str, str, str], tuple[str, dict[str, Any]]]:
         """Return the panel of each policy of a sweep and where it stands there, by figure, problem and policy."""
@@ -187,13 +283,27 @@ class Result:
         """Return both results as one, this one first."""
         return Result([*self.experiments, *other.experiments], [*self._curves, *other._curves])
 
-    def plot(self, figure: str | None = None) -> Any:
-        """Return a matplotlib figure: cumulative regret, or a sweep; name the figure where the result holds several."""
+    def plot(self, what: str = REGRET, figure: str | None = None) -> Any:
+        """Return a matplotlib figure; name the figure where the result holds several.
+
+        `what` is one of
+
+        * "regret": cumulative regret over the rounds, or the map of a sweep;
+        * "best-arm share", "simple regret": their means over the rounds;
+        * "pulls": how often each arm was chosen, from the best to the worst;
+        * "regret by gap": the final regret of each run against how far the second best arm is below the best.
+        """
+        if figure is None and what in {curve.figure for curve in self._curves}:  # as in version 0.4
+            what, figure = REGRET, what
+        check_choice("what", what, PLOTS)
         name = figure or self._curves[0].figure
+        if what in (PULLS, BY_GAP):
+            draw = report.pulls_by_rank if what == PULLS else report.regret_by_gap
+            return draw(self.runs().filter(figure=name))
         swept = self.sweeps().filter(figure=name)
-        if not swept.is_empty():
+        if what == REGRET and not swept.is_empty():
             return report.sweep_figures(swept)[0]
-        return report.regret_curves(self.mean_curves().filter(figure=name))
+        return report.regret_curves(self.mean_curves(what).filter(figure=name), what)
 
     def _repr_html_(self) -> str:
         return report.render_fragment(self.summary(), self.mean_curves(), self.sweeps())
@@ -206,6 +316,21 @@ class Result:
     def load(cls, folder: str | os.PathLike[str]) -> "Result":
         """Read a result that `save`, or the command line, has written."""
         return cls(*read_result(Path(folder)))
+
+
+def _is_tied(curve: Curve, best: Curve) -> bool:
+    """Tell whether the runs of two curves do not say which of them is lower; unpaired ones are not compared."""
+    if curve is best:
+        return True
+    if curve.finals.size != best.finals.size or curve.problem != best.problem:
+        return False
+    gaps = curve.finals - best.finals
+    return gaps.size < 2 or mean_interval(gaps).low <= 0.0
+
+
+def _number(value: Any) -> float | None:
+    """Return a number, or None where there is none."""
+    return float(value) if np.isfinite(value) else None
 
 
 def _regrets(curve: Curve) -> dict[str, Any]:

@@ -23,6 +23,8 @@ from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.parcels import check_runs
 from corebandit.experiments.progress import progress_bar
 from corebandit.experiments.result import Result
+from corebandit.games.notes import joined
+from corebandit.games.rehearsal import rehearse
 
 
 def run(
@@ -66,6 +68,9 @@ def run(
     store = ChunkStore(Path(folder)) if folder is not None else None
     if store and fresh:
         store.clear()
+    for each in experiments:
+        for policy in each.policies.values():
+            rehearse(policy, each.problem, each.horizon)
     cut = [
         (experiment, label, chunks_of(experiment, label)) for experiment in experiments for label in experiment.policies
     ]
@@ -140,4 +145,5 @@ def _curve(experiment: Experiment, label: str, parts: Sequence[Runs]) -> Curve:
         np.concatenate([part.regret for part in parts]),
         sum(part.cpu_seconds for part in parts),
         {name: np.concatenate([part.measures[name] for part in parts]) for name in parts[0].measures},
+        joined(notes) if len(notes := [part.notes for part in parts if part.notes is not None]) == len(parts) else None,
     )

@@ -1,6 +1,17 @@
-"""Means with intervals: bootstrap over runs, which are paired between policies."""
+"""Means with intervals: studentised bootstrap over runs, which are paired between policies.
+
+Regret has a heavy right tail, and a sample of few runs usually misses it: an interval that is as wide to the left as to
+the right, or that takes resampled means as they are (percentiles), then lies too low. The studentised bootstrap looks
+at how far resampled means fall from the mean *in units of their own standard error*: resamples that miss the tail have
+a small one, which stretches the interval to where the tail is (Hall, 1988). `docs/coverage.md` says how often
+these intervals contain the truth, by number of runs, on regrets of real policies.
+
+Quantities that are ratios, growth and exponents are linear in logarithms of means, whose standard error is found by the
+delta method in the sample and in every resample.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -10,7 +21,9 @@ from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, check_number, shortened
 
-N_RESAMPLES = 4000
+N_RESAMPLES, BLOCK = 8000, 400
+ROUNDING = 1e-12  # of the variances of two samples, what rounding leaves of their difference
+MOST_WEIGHTS = 16_000_000  # kept for the next curve: 128 MB
 LEVEL = 0.95
 
 
@@ -22,52 +35,198 @@ class Interval(NamedTuple):
     high: float
 
 
-def resampled_means(values: FloatArray, seed: int = 0) -> FloatArray:
-    """Return means `(resamples, ...)` of `values` `(runs, ...)` over runs drawn with replacement.
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """An estimate, its standard error, and resampled estimates with theirs; the error of a single run is infinite.
 
-    The same runs are drawn for every array of as many runs, so what is paired stays paired.
+    Interval and chances are those of the studentised bootstrap, and fit each other: the 95 % interval ends at a bound
+    exactly where the chance of being on its other side is 2.5 %.
     """
-    return _weights(values.shape[0], seed) @ values
+
+    value: float
+    error: float
+    resampled: FloatArray  # (resamples,) estimates
+    errors: FloatArray  # (resamples,) and their standard errors
+
+    @property
+    def distances(self) -> FloatArray:
+        """Return how far resampled estimates fall from the estimate, in units of their own error."""
+        gaps = self.resampled - self.value
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(gaps == 0.0, 0.0, gaps / self.errors)
+
+    def interval(self, level: float = LEVEL) -> Interval:
+        """Return the estimate and an interval of this level."""
+        if self.error == 0.0:
+            return Interval(self.value, self.value, self.value)
+        if self.error == np.inf:
+            return Interval(self.value, -np.inf, np.inf)
+        low, high = _quantiles(self.distances, (1.0 - level) / 2.0)
+        return Interval(self.value, float(self.value - high * self.error), float(self.value - low * self.error))
+
+    def chance_above(self, bound: float) -> float:
+        """Return the p-value of the statement that the truth is below `bound`: small where it is."""
+        return self._chance(self.value - bound, 1.0)
+
+    def chance_below(self, bound: float) -> float:
+        """Return the p-value of the statement that the truth is above `bound`: small where it is."""
+        return self._chance(self.value - bound, -1.0)
+
+    def _chance(self, gap: float, sign: float) -> float:
+        if self.error in (0.0, np.inf):
+            return 1.0 if sign * gap >= 0.0 or self.error else 0.0
+        beyond = int((sign * self.distances <= sign * gap / self.error).sum())
+        return (1.0 + beyond) / (1.0 + self.distances.size)
 
 
-@lru_cache(maxsize=16)  # many curves have as many runs
-def _weights(n_runs: int, seed: int) -> FloatArray:
-    """Return the weight of each run in each resample, `(resamples, runs)`."""
-    picks = np.random.default_rng(seed).integers(n_runs, size=(N_RESAMPLES, n_runs))
-    weights = np.zeros((N_RESAMPLES, n_runs))
-    np.add.at(weights, (np.arange(N_RESAMPLES)[:, None], picks), 1.0 / n_runs)
-    weights.setflags(write=False)
-    return weights
+@dataclass(frozen=True, eq=False)
+class Largest:
+    """The largest of several estimates from the same runs; which of them it is, is chosen anew in each resample.
+
+    That the largest is below a bound says that all are: so the least sure of them decides. That it is above a bound
+    says that some is, and the largest of several samples is high by luck: so it must stand out from the largest
+    distance of all in each resample, with which even equal ones keep their level.
+    """
+
+    parts: Sequence[Estimate]
+
+    @property
+    def _first(self) -> Estimate:
+        return max(self.parts, key=lambda part: part.value)
+
+    @property
+    def value(self) -> float:
+        """Return the largest estimate."""
+        return self._first.value
+
+    @property
+    def error(self) -> float:
+        """Return its standard error."""
+        return self._first.error
+
+    @property
+    def distances(self) -> FloatArray:
+        """Return the largest distance in each resample."""
+        distances: FloatArray = np.max([part.distances for part in self.parts], axis=0)
+        return distances
+
+    def interval(self, level: float = LEVEL) -> Interval:
+        """Return the largest estimate and an interval of this level."""
+        _, furthest = _quantiles(self.distances, (1.0 - level) / 2.0)
+        low = max(part.value - furthest * part.error if part.error else part.value for part in self.parts)
+        high = max(part.interval(level).high for part in self.parts)
+        return Interval(self.value, float(low), high)
+
+    def chance_above(self, bound: float) -> float:
+        """Return the p-value of the statement that all are below `bound`."""
+        return max(part.chance_above(bound) for part in self.parts)
+
+    def chance_below(self, bound: float) -> float:
+        """Return the p-value of the statement that some is above `bound`."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distance = max(np.nan_to_num((part.value - bound) / part.error, nan=0.0) for part in self.parts)
+        return (1.0 + int((self.distances >= distance).sum())) / (1.0 + N_RESAMPLES)
+
+
+# Estimates --------------------------------------------------------------------------------------------------------
+
+
+def mean_estimate(values: FloatArray) -> Estimate:
+    """Estimate the mean of `values` `(runs,)`."""
+    (estimate,) = mean_estimates(values[:, None])
+    return estimate
+
+
+def mean_estimates(values: FloatArray) -> list[Estimate]:
+    """Estimate the means of the columns of `values` `(runs, n)`."""
+    means, errors = _resampled(values)
+    return [
+        Estimate(float(column.mean()), _error(column), mean, error)
+        for column, mean, error in zip(values.T, means.T, errors.T, strict=True)
+    ]
+
+
+def log_estimate(samples: FloatArray, weights: Sequence[float]) -> Estimate:
+    """Estimate the sum of `weights` times logarithms of the means of paired `samples` `(runs, n)`, which are positive.
+
+    With the weights 1 and -1 this is the logarithm of a ratio of means.
+    """
+    factors = np.asarray(weights, np.float64)
+    means = samples.mean(axis=0)
+    resampled, covariances = _resampled_covariances(samples)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a resampled mean may be 0: then it is infinitely far
+        value = float(np.log(means) @ factors)
+        error = _error(samples @ (factors / means))
+        slopes = factors / resampled
+        variances = np.einsum("bi,bij,bj->b", slopes, covariances, slopes)
+        # What rounding leaves of samples in proportion is no error.
+        scale = np.einsum("bi,bii,bi->b", slopes, covariances, slopes)
+        variances = np.where(variances > ROUNDING * scale, variances, 0.0)
+        error = error if error**2 > ROUNDING * scale.mean() else 0.0
+        return Estimate(value, error, np.log(resampled) @ factors, np.sqrt(variances))
 
 
 def mean_interval(values: FloatArray) -> Interval:
     """Return the mean of `values` `(runs,)` and its interval."""
-    low, high = _middle(resampled_means(values))
-    return Interval(float(values.mean()), float(low), float(high))
+    return mean_estimate(values).interval()
 
 
 def mean_intervals(values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the means of `values` `(runs, n)` and the ends of their intervals, each `(n,)`."""
-    low, high = _middle(resampled_means(values))
-    return values.mean(axis=0), low, high
+    value, low, high = np.array([estimate.interval() for estimate in mean_estimates(values)]).T
+    return value, low, high
 
 
-def ratio_interval(numerator: FloatArray, denominator: FloatArray) -> Interval:
-    """Return the ratio of the means of two paired samples `(runs,)` and its interval."""
-    low, high = _middle(resampled_means(numerator) / resampled_means(denominator))
-    return Interval(float(numerator.mean() / denominator.mean()), float(low), float(high))
+def log_ratio(numerator: FloatArray, denominator: FloatArray) -> Estimate:
+    """Estimate the logarithm of the ratio of the means of two paired, positive samples `(runs,)`."""
+    return log_estimate(np.stack([numerator, denominator], axis=1), (1.0, -1.0))
 
 
-def growth_ratio_interval(growing: tuple[FloatArray, FloatArray], other: tuple[FloatArray, FloatArray]) -> Interval:
-    """Return how many times more one quantity grows than another, and its interval.
+def largest_log_ratio(numerators: Sequence[FloatArray], denominators: Sequence[FloatArray]) -> Largest:
+    """Estimate the logarithm of the largest mean over the smallest: of paired, positive samples `(runs,)`."""
+    distinct = {id(sample): sample for sample in (*numerators, *denominators)}
+    samples, place = np.stack(list(distinct.values()), axis=1), {key: index for index, key in enumerate(distinct)}
+    pairs = [(place[id(above)], place[id(below)]) for above in numerators for below in denominators]
+    return Largest(_log_ratios(samples, [pair for pair in pairs if pair[0] != pair[1]]))
 
-    Each is two samples `(runs,)`, later and earlier; all four are paired. What grows is their mean.
+
+def _log_ratios(samples: FloatArray, pairs: Sequence[tuple[int, int]]) -> list[Estimate]:
+    """Estimate the logarithms of ratios of the means of columns of `samples`, as `log_ratio` does one by one."""
+    n_runs, above, below = len(samples), *np.array(pairs).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = samples.mean(axis=0)
+        centred = samples - means
+        moved = resampled_means(centred)
+        squares = resampled_means(centred**2) - moved**2
+        products = resampled_means(centred[:, above] * centred[:, below]) - moved[:, above] * moved[:, below]
+        resampled = moved + means
+        own = squares / resampled**2
+        shared = 2.0 * products / (resampled[:, above] * resampled[:, below])
+        scale = (own[:, above] + own[:, below]) / max(n_runs - 1, 1)
+        variances = scale - shared / max(n_runs - 1, 1)
+        errors = np.sqrt(np.where(variances > ROUNDING * scale, variances, 0.0))
+        logs = np.log(resampled)
+        found = []
+        for index, (one, other) in enumerate(pairs):
+            error = _error(samples[:, one] / means[one] - samples[:, other] / means[other])
+            error = error if error**2 > ROUNDING * scale[:, index].mean() else 0.0
+            value = float(np.log(means[one]) - np.log(means[other]))
+            found.append(Estimate(value, error, logs[:, one] - logs[:, other], errors[:, index]))
+    return found
+
+
+def log_growth_ratio(growing: tuple[FloatArray, FloatArray], other: tuple[FloatArray, FloatArray]) -> Estimate:
+    """Estimate the logarithm of how many times more one quantity grows than another.
+
+    Each is two samples `(runs,)`, later and earlier; all four are paired and positive. What grows is their mean.
     """
-    (late, early), (other_late, other_early) = growing, other
-    value = (late.mean() / early.mean()) / (other_late.mean() / other_early.mean())
-    late, early, other_late, other_early = map(resampled_means, (late, early, other_late, other_early))
-    low, high = _middle((late / early) / (other_late / other_early))
-    return Interval(float(value), float(low), float(high))
+    return log_estimate(np.stack([*growing, *other], axis=1), (1.0, -1.0, -1.0, 1.0))
+
+
+def exponential(interval: Interval) -> Interval:
+    """Return an interval of what the logarithm was estimated of."""
+    with np.errstate(over="ignore"):
+        return Interval(*(float(np.exp(end)) for end in interval))
 
 
 def frequency_interval(failures: int, runs: int) -> Interval:
@@ -87,8 +246,8 @@ def frequency_interval(failures: int, runs: int) -> Interval:
     return Interval(failures / runs, float(low), float(high))
 
 
-def growth_exponent(sizes: Sequence[float], regret: Sequence[FloatArray], *, paired: bool = False) -> Interval:
-    """Fit mean regret = c · size^b by least squares of logarithms, and return b with its bootstrap interval.
+def growth_exponent(sizes: Sequence[float], regret: Sequence[FloatArray], *, paired: bool = False) -> Estimate:
+    """Fit mean regret = c · size^b by least squares of logarithms, and estimate b.
 
     `regret` holds, for each of the `sizes` `(m,)`, the regret of its runs `(runs,)`. They are `paired` if a run is the
     same problem with the same rewards at every size; then the same runs are drawn for all sizes.
@@ -101,23 +260,17 @@ def growth_exponent(sizes: Sequence[float], regret: Sequence[FloatArray], *, pai
         raise BadInput(f"sizes must hold at least two different numbers, not {shortened(list(sizes))}")
     if len(regret) != logs.size:
         raise BadInput(f"regret must hold one array for each of the {logs.size} sizes, not {len(regret)}")
-    means = np.empty(logs.size)
-    resampled = np.empty((N_RESAMPLES, logs.size))
-    for column, values in enumerate(np.asarray(sample, np.float64) for sample in regret):
+    samples = [np.asarray(sample, np.float64) for sample in regret]
+    for size, values in zip(sizes, samples, strict=True):
         if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
-            raise BadInput(
-                f"regret must be finite numbers (runs,) at every size, but is not at {shortened(sizes[column])}"
-            )
-        means[column] = values.mean()
-        resampled[:, column] = resampled_means(values, seed=0 if paired else column)
-        if min(means[column], resampled[:, column].min()) <= 0.0:
-            raise BadInput(
-                f"regret must be so far above 0 that resampled means are, but is not at {shortened(sizes[column])}"
-            )
+            raise BadInput(f"regret must be finite numbers (runs,) at every size, but is not at {shortened(size)}")
+        if values.mean() <= 0.0:
+            raise BadInput(f"regret must be above 0 on average, but is not at {shortened(size)}")
     weights = (logs - logs.mean()) / np.sum((logs - logs.mean()) ** 2)
-    tail = (1.0 - LEVEL) / 2.0
-    low, high = np.quantile(np.log(resampled) @ weights, [tail, 1.0 - tail])
-    return Interval(float(np.log(means) @ weights), float(low), float(high))
+    if paired:
+        return log_estimate(np.stack(samples, axis=1), weights.tolist())
+    parts = [log_estimate(sample[:, None], (weight,)) for sample, weight in zip(samples, weights, strict=True)]
+    return _independent_sum(parts)
 
 
 def standard_error(values: FloatArray) -> float:
@@ -125,7 +278,74 @@ def standard_error(values: FloatArray) -> float:
     return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
 
 
-def _middle(means: FloatArray) -> tuple[FloatArray, FloatArray]:
-    tail = 100.0 * (1.0 - LEVEL) / 2.0
-    low, high = np.percentile(means, [tail, 100.0 - tail], axis=0)
-    return low, high
+def _error(values: FloatArray) -> float:
+    """Return the standard error of the mean, which a single run cannot tell."""
+    return standard_error(values) if values.size > 1 else np.inf
+
+
+def _independent_sum(parts: Sequence[Estimate]) -> Estimate:
+    """Return the sum of estimates from different runs; each part's resamples are taken in an order of their own."""
+    orders = [np.random.default_rng(place).permutation(N_RESAMPLES) for place in range(len(parts))]
+    resampled = np.sum([part.resampled[order] for part, order in zip(parts, orders, strict=True)], axis=0)
+    variances = np.sum([part.errors[order] ** 2 for part, order in zip(parts, orders, strict=True)], axis=0)
+    value, error = sum(part.value for part in parts), np.sqrt(sum(part.error**2 for part in parts))
+    return Estimate(float(value), float(error), resampled, np.sqrt(variances))
+
+
+# Resampling -------------------------------------------------------------------------------------------------------
+
+
+def resampled_means(values: FloatArray) -> FloatArray:
+    """Return means `(resamples, ...)` of `values` `(runs, ...)` over runs drawn with replacement.
+
+    The same runs are drawn for every array of as many runs, so what is paired stays paired.
+    """
+    n_runs = values.shape[0]
+    if n_runs * N_RESAMPLES <= MOST_WEIGHTS:
+        return _weights(n_runs) @ values
+    rng = np.random.default_rng(0)
+    parts = [_drawn_weights(rng, n_runs, BLOCK) @ values for _ in range(N_RESAMPLES // BLOCK)]
+    return np.concatenate(parts)
+
+
+def _resampled(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return resampled means of `values` `(runs, n)` and their standard errors, each `(resamples, n)`."""
+    n_runs = len(values)
+    centred = values - values.mean(axis=0)  # squares of small numbers lose no digits
+    means, squares = resampled_means(centred), resampled_means(centred**2)
+    variances = np.maximum(squares - means**2, 0.0)
+    variances[variances < 1e-14 * squares] = 0.0  # what rounding leaves where all that was drawn is one number
+    return means + values.mean(axis=0), np.sqrt(variances / max(n_runs - 1, 1))
+
+
+def _resampled_covariances(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return resampled means of `samples` `(runs, n)`, and covariances of the means `(resamples, n, n)`."""
+    n_runs, n = samples.shape
+    centred = samples - samples.mean(axis=0)
+    means = resampled_means(centred)
+    products = resampled_means((centred[:, :, None] * centred[:, None, :]).reshape(n_runs, n * n)).reshape(-1, n, n)
+    covariances = products - means[:, :, None] * means[:, None, :]
+    return means + samples.mean(axis=0), covariances / max(n_runs - 1, 1)
+
+
+@lru_cache(maxsize=3)  # many curves have as many runs
+def _weights(n_runs: int) -> FloatArray:
+    """Return the weight of each run in each resample, `(resamples, runs)`."""
+    rng = np.random.default_rng(0)
+    weights = np.concatenate([_drawn_weights(rng, n_runs, BLOCK) for _ in range(N_RESAMPLES // BLOCK)])
+    weights.setflags(write=False)
+    return weights
+
+
+def _drawn_weights(rng: np.random.Generator, n_runs: int, n_resamples: int) -> FloatArray:
+    """Draw the weight of each run in some resamples."""
+    picks = rng.integers(n_runs, size=(n_resamples, n_runs)) + n_runs * np.arange(n_resamples)[:, None]
+    counts = np.bincount(picks.ravel(), minlength=n_resamples * n_runs)
+    return counts.reshape(n_resamples, n_runs) / n_runs
+
+
+def _quantiles(distances: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
+    """Return the distances `(resamples, ...)` with a share of `tail` beyond them; one may be infinite."""
+    ordered = np.sort(distances, axis=0)
+    place = int(np.floor(tail * (len(ordered) + 1)))
+    return ordered[max(place - 1, 0)], ordered[min(len(ordered) - place, len(ordered) - 1)]

@@ -8,6 +8,7 @@ from corebandit.compiled.bridge import EntryPoint, begin_round
 from corebandit.contracts.recipe import AnyPolicy, Policy, Problem, RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.games.game import Game, Identity, no_rankings
+from corebandit.games.notes import TIE, Notes
 from corebandit.parts.choose import best_arm
 from corebandit.randomness.bits import Words
 from corebandit.randomness.stream import Stream, stream, streams
@@ -22,14 +23,16 @@ def play_arms(
     rounds: IntArray,
     realised: bool,
     regret: FloatArray,
+    notes: Notes,
 ) -> None:
-    """Play `rounds[-1]` rounds and fill `regret` with the total up to each of `rounds`.
+    """Play `rounds[-1]` rounds and fill `regret` with the total up to each of `rounds`, and `notes`.
 
     `rewards` `(n_arms, 4)` holds one stream for each arm, so an arm's s-th pull pays the same whoever pulls it.
     """
-    scores, offered = np.empty(rewards.shape[0]), np.arange(rewards.shape[0])
+    n_arms, n_noted = rewards.shape[0], notes.actions.shape[0]
+    scores, offered, pulls = np.empty(n_arms), np.arange(n_arms), np.zeros(n_arms, np.int64)
     best_mean = problem.best_mean()
-    total, checkpoint = 0.0, 0
+    total, checkpoint, favourite, best_rounds = 0.0, 0, 0, 0
     for current_round in range(1, rounds[-1] + 1):
         if begin_round(problem, current_round):
             best_mean = problem.best_mean()
@@ -37,10 +40,21 @@ def play_arms(
         arm = best_arm(scores, offered, rng)
         reward = problem.pull(arm, Stream(rewards[arm]))
         state.update(arm, reward, rng)
-        total += best_mean - (reward if realised else problem.mean(arm))
+        mean = problem.mean(arm)
+        total += best_mean - (reward if realised else mean)
+        pulls[arm] += 1
+        favourite = arm if pulls[arm] > pulls[favourite] else favourite
+        best_rounds += mean >= best_mean - TIE * max(1.0, abs(best_mean))
+        if current_round <= n_noted:
+            notes.actions[current_round - 1, 0] = arm
         if current_round == rounds[checkpoint]:
             regret[checkpoint] = total
+            notes.best_rounds[checkpoint] = best_rounds
+            notes.simple_regret[checkpoint] = best_mean - problem.mean(favourite)
             checkpoint += 1
+    for arm in range(n_arms):
+        notes.pulls[arm] = pulls[arm]
+        notes.means[arm] = problem.mean(arm)
 
 
 class ArmGame(Game):

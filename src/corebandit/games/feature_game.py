@@ -8,6 +8,7 @@ from corebandit.compiled.bridge import EntryPoint, begin_round
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Problem, RankingPolicy, offers_features
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.games.game import Game, Identity, no_rankings
+from corebandit.games.notes import TIE, Notes
 from corebandit.parts.choose import best_arm
 from corebandit.randomness.bits import Words
 from corebandit.randomness.stream import Stream, stream, streams
@@ -24,19 +25,22 @@ def play_features(
     rounds: IntArray,
     realised: bool,
     regret: FloatArray,
+    notes: Notes,
 ) -> None:
-    """Play `rounds[-1]` rounds of choosing by features and fill `regret` with the total up to each of `rounds`.
+    """Play `rounds[-1]` rounds of choosing by features and fill `regret` with the total up to each, and `notes`.
 
     Whatever is new in a round comes from the stream `contexts`, so every policy is offered the same. `features`
     `(n_arms, d)` is room for what is offered.
     """
-    n_arms = features.shape[0]
-    scores, offered = np.empty(n_arms), np.arange(n_arms)
-    means, best_mean = np.empty(n_arms), 0.0
-    total, checkpoint = 0.0, 0
+    n_arms, n_noted = features.shape[0], notes.actions.shape[0]
+    scores, offered, pulls = np.empty(n_arms), np.arange(n_arms), np.zeros(n_arms, np.int64)
+    means, best_mean, has_same_arms = np.empty(n_arms), 0.0, True
+    total, checkpoint, favourite, best_rounds = 0.0, 0, 0, 0
     for current_round in range(1, rounds[-1] + 1):
         is_changed = begin_round(problem, current_round)
-        if problem.offer(current_round, contexts, features) or is_changed:
+        is_offered = problem.offer(current_round, contexts, features)
+        has_same_arms &= current_round == 1 or not is_offered
+        if is_offered or is_changed:
             for arm in range(n_arms):
                 means[arm] = problem.mean(arm, features[arm])
             best_mean = means.max()
@@ -45,9 +49,19 @@ def play_features(
         reward = problem.pull(arm, features[arm], Stream(rewards[arm]))
         state.update(arm, features[arm], reward, rng)
         total += best_mean - (reward if realised else means[arm])
+        pulls[arm] += 1
+        favourite = arm if pulls[arm] > pulls[favourite] else favourite
+        best_rounds += means[arm] >= best_mean - TIE * max(1.0, abs(best_mean))
+        if current_round <= n_noted:
+            notes.actions[current_round - 1, 0] = arm
         if current_round == rounds[checkpoint]:
             regret[checkpoint] = total
+            notes.best_rounds[checkpoint] = best_rounds
+            notes.simple_regret[checkpoint] = best_mean - means[favourite] if has_same_arms else np.nan
             checkpoint += 1
+    for arm in range(n_arms):
+        notes.pulls[arm] = pulls[arm]
+        notes.means[arm] = means[arm] if has_same_arms else np.nan
 
 
 class FeatureGame(Game):

@@ -8,6 +8,7 @@ import numpy as np
 from corebandit.compiled.bridge import EntryPoint
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy, Problem
+from corebandit.games.notes import Notes, new_notes
 
 NO_ROUNDS = np.zeros(1, np.int64)
 
@@ -17,9 +18,10 @@ Identity = tuple[int, str, int]  # what the streams of a run are made from: seed
 class Game(ABC):
     """A kind of game. A new one is a file like its neighbours, and a line in `kinds.py`.
 
-    `loop(state, problem, *needs, rounds, realised, regret)` plays `rounds[-1]` rounds and fills `regret` with the total
-    up to each of `rounds`. What it needs of a run, streams and room, `needs` makes. Scores it allocates itself: a
-    compiler knows that nobody else writes there, which saves a tenth of the cheapest policies' time.
+    `loop(state, problem, *needs, rounds, realised, regret, notes)` plays `rounds[-1]` rounds and fills `regret` with
+    the total up to each of `rounds`, and `notes` with what else is worth keeping. What it needs of a run, streams and
+    room, `needs` makes. Scores and counts it allocates itself: a compiler knows that nobody else writes there, which
+    saves a tenth of the cheapest policies' time.
     """
 
     loop: EntryPoint
@@ -40,6 +42,15 @@ class Game(ABC):
     def sizes(self, instance: Any) -> tuple[int, ...]:
         """Return what a policy's `warm_up_rounds` takes besides the horizon."""
 
+    def choices(self, instance: Any) -> tuple[int, int]:
+        """Return how many arms there are to choose among, and how many are chosen in a round."""
+        return instance.n_arms, 1
+
+    def notes(self, instance: Any, n_checkpoints: int, n_rounds: int = 0) -> Notes:
+        """Return notes with nothing in them, with room for the actions of `n_rounds`."""
+        n_arms, n_positions = self.choices(instance)
+        return new_notes(n_checkpoints, n_arms, n_rounds, n_positions)
+
     def n_observations(self, instance: Any, horizon: int) -> int:
         """Return how many rewards a state must have room for."""
         return horizon
@@ -52,7 +63,8 @@ class Game(ABC):
     def without_rounds(self, instance: Any, policy: AnyPolicy, horizon: int) -> tuple[Any, ...]:
         """Return arguments to play no round at all: calling the loop with them only compiles it."""
         state = policy.start_on(instance, horizon, 2)
-        return (state, instance, *self.needs(instance, (0, "", 0)), NO_ROUNDS, False, np.zeros(1))
+        needs, notes = self.needs(instance, (0, "", 0)), self.notes(instance, 1)
+        return (state, instance, *needs, NO_ROUNDS, False, np.zeros(1), notes)
 
 
 def no_rankings(policy: AnyPolicy, problem: Problem) -> str:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from corebandit.report import tables
 from corebandit.report.claim import Claim
+from corebandit.report.claim_tables import Verdict, claims as claim_sections
 from corebandit.report.sweep_tables import sweep_tables
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ VERDICT_STYLES = {"holds": "bold green", "does not hold": "bold red"}
 READING_STYLES = {"lower": "green", "higher": "red"}
 UNSURE_STYLE = "yellow"
 INDENT, GAP, LEAST_NAME = 2, 3, 8
+TIED = "~"
 
 
 def results_table(summary: "DataFrame") -> RenderableType:
@@ -55,8 +57,11 @@ def differences_table(differences: "DataFrame") -> RenderableType:
 
 
 def verdicts_table(judged: Sequence[Claim]) -> Table:
-    """Return one row per claim, with its verdict for every warm-up factor."""
-    claims = tables.claims(judged)
+    """Return one row per claim, with its verdict for every warm-up factor, and one for each other reading of it.
+
+    What another reading says is dim where it says the same.
+    """
+    claims = claim_sections(judged)
     factors = list(dict.fromkeys(verdict.warm_up for claim in claims for verdict in claim.verdicts if verdict.warm_up))
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("id", no_wrap=True)
@@ -64,18 +69,32 @@ def verdicts_table(judged: Sequence[Claim]) -> Table:
     for factor in factors or [""]:
         table.add_column(f"warm-up {factor}" if factor else "verdict", min_width=13, max_width=13)
     for claim in claims:
-        found = {verdict.warm_up: verdict.verdict for verdict in claim.verdicts}
-        # A claim that does not depend on the warm-up has one verdict for every factor.
-        cells = [found.get(factor, found.get("", tables.UNKNOWN)) for factor in factors or [""]]
-        styled = [Text(verdict, VERDICT_STYLES.get(verdict, UNSURE_STYLE)) for verdict in cells]
-        table.add_row(Text(claim.id, "bold"), Text(claim.text), *styled)
+        table.add_row(Text(claim.id, "bold"), Text(claim.text), *_verdict_cells(claim.as_drawn, factors))
+        for reading, verdicts in claim.readings.items():
+            table.add_row("", Text(f"- {reading}", "dim"), *_verdict_cells(verdicts, factors))
     return table
+
+
+def _verdict_cells(verdicts: Sequence[Verdict], factors: Sequence[str]) -> list[Text]:
+    cells = []
+    found = {verdict.warm_up: verdict for verdict in verdicts}
+    for factor in factors or [""]:
+        # A claim that does not depend on the warm-up has one verdict for every factor.
+        verdict = found.get(factor, found.get(""))
+        if verdict is None:
+            cells.append(Text(tables.UNKNOWN))
+        elif verdict.reading and not verdict.instead_of:
+            cells.append(Text("the same", "dim"))
+        else:
+            cells.append(Text(verdict.verdict, VERDICT_STYLES.get(verdict.verdict, UNSURE_STYLE)))
+    return cells
 
 
 def sweeps_table(sweeps: "DataFrame") -> RenderableType:
     """Return mean final regret under every setting: one parameter down and series across, or one parameter each way.
 
-    The best setting of each series is bold, and is named with its interval below the table.
+    The best setting of each series is bold, and is named with its interval below the table; a wave marks those that
+    cannot be told from it.
     """
     parts: list[RenderableType] = []
     for section in sweep_tables(sweeps):
@@ -88,7 +107,10 @@ def sweeps_table(sweeps: "DataFrame") -> RenderableType:
             table.add_column(Text(header), justify="right", overflow="fold")
         for name, cells in section.rows:
             texts = [
-                Text(cell.text if is_grid else cell.mean, "bold" if cell.is_best else "")
+                Text(
+                    (TIED if cell.is_tied else "") + (cell.text if is_grid else cell.mean),
+                    "bold" if cell.is_best else "",
+                )
                 if cell
                 else Text(tables.UNKNOWN)
                 for cell in cells
@@ -96,6 +118,8 @@ def sweeps_table(sweeps: "DataFrame") -> RenderableType:
             table.add_row(Text(name, "dim"), *texts)
         problem = f"{section.title}, {section.series}" if is_grid else section.title
         best = Text("\n".join(f"best: {line}" for line in section.best))
+        if any(cell and cell.is_tied for _, cells in section.rows for cell in cells):
+            best.append(f"\n{TIED} cannot be told from the best: the 95 % interval of the difference includes 0", "dim")
         parts += [_title(section.figure, problem, section.size), Padding(Group(table, best), (0, 0, 1, INDENT))]
     return Group(*parts)
 

@@ -16,10 +16,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.markers import MarkerStyle
 from matplotlib.patches import Patch, PathPatch
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
 from matplotlib.transforms import Affine2D
 
 from corebandit.contracts.atomic_files import make_folder, writing_whole
+from corebandit.contracts.errors import BadInput
 from corebandit.report.inline_svg import inline
 from corebandit.report.panels import (
     COLUMNS,
@@ -44,18 +45,27 @@ POINTS_WITH_MARKER = 10
 # A run whose regret exceeds this many medians of its policy is marked.
 FAR = 5
 _MOST_VECTOR_DOTS = 4000
+LABELS = {
+    "regret": "cumulative regret",
+    "best-arm share": "rounds with the best arm",
+    "simple regret": "simple regret",
+}
 _NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
-def regret_curves(curves: "DataFrame") -> Figure:
-    """Draw mean cumulative regret over the rounds, one panel per problem, from the rows of one figure."""
-    return figure_of_lines(split_panels(curves, "problem"), policy_styles(curves["policy"]), _draw_curves)
+def regret_curves(curves: "DataFrame", of: str = "regret") -> Figure:
+    """Draw mean cumulative regret over the rounds, one panel per problem, from the rows of one figure.
+
+    The rows may also be `of` the best-arm share or the simple regret.
+    """
+    draw = partial(_draw_curves, of=of)
+    return figure_of_lines(split_panels(curves, "problem"), policy_styles(curves["policy"]), draw)
 
 
-def regret_panels(curves: "DataFrame", styles: Styles) -> list[Figure]:
+def regret_panels(curves: "DataFrame", styles: Styles, of: str = "regret") -> list[Figure]:
     """Draw each panel of `regret_curves` as a figure of its own, without a legend."""
     return [
-        single_panel(partial(_draw_curves, panel=panel, styles=styles), height=2.9)
+        single_panel(partial(_draw_curves, panel=panel, styles=styles, of=of), height=2.9)
         for panel in split_panels(curves, "problem")
     ]
 
@@ -124,7 +134,7 @@ def as_svg(figure: Figure, name: str = "figure", title: str = "") -> str:
     return inline(text, f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", title, PAGE_VARIABLES)
 
 
-def _draw_curves(axes: Axes, panel: "DataFrame", styles: Styles) -> None:
+def _draw_curves(axes: Axes, panel: "DataFrame", styles: Styles, of: str = "regret") -> None:
     for position, curve in enumerate(panel.partition_by("policy", maintain_order=True)):
         style = styles[curve["policy"][0]]
         rounds, mean = curve["round"].to_numpy(), curve["mean"].to_numpy()
@@ -138,9 +148,15 @@ def _draw_curves(axes: Axes, panel: "DataFrame", styles: Styles) -> None:
     last = int(panel["round"].to_numpy().max())
     # On a log axis the first hundredth of the rounds would take most of the room.
     shown = panel.filter(panel["round"] >= last / 100)
-    log_scale(axes, "y", shown["mean"].to_numpy())
+    if of == "best-arm share":
+        axes.set_ylim(0, 1)
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    elif panel["mean"].is_nan().any():
+        raise BadInput(f"there is no {of} on {panel['problem'][0]}, where what is chosen is not one of fixed arms")
+    else:
+        log_scale(axes, "y", shown["mean"].to_numpy())
     set_title(axes, panel["title"][0])
-    axes.set(xlabel="round", ylabel="cumulative regret", xlim=(0, last))
+    axes.set(xlabel="round", ylabel=LABELS[of], xlim=(0, last))
     axes.xaxis.set_major_locator(MaxNLocator(5, steps=(1, 2, 5, 10)))
     axes.xaxis.set_major_formatter(FuncFormatter(short_number))
 

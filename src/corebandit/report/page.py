@@ -9,14 +9,23 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from corebandit.contracts.validate import counted
 from corebandit.report import figures, tables
-from corebandit.report.claim import FAILS, HOLDS, Claim
+from corebandit.report.claim import ENOUGH_RUNS, FAILS, HOLDS, LEVEL, LOOKS, Claim
+from corebandit.report.claim_tables import ClaimSection, claims as claim_sections, disagreements
+from corebandit.report.coverage import coverage_line
+from corebandit.report.provenance import HEADERS, Provenance, by_figure
 from corebandit.report.sections import Drawing, figure_sections, outside_sweeps, size_of, with_runs
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
+LONGEST_TABLE = 24  # rows; longer ones are folded
 VERDICT_CLASSES = {HOLDS: "holds", FAILS: "fails"}
-VERDICT_VERBS = {HOLDS: ("holds", "hold"), FAILS: ("does not hold", "do not hold")}
+VERDICT_VERBS = {
+    HOLDS: ("holds", "hold"),
+    FAILS: ("does not hold", "do not hold"),
+    LOOKS[HOLDS]: ("looks as if it holds", "look as if they hold"),
+    LOOKS[FAILS]: ("looks as if it does not", "look as if they do not"),
+}
 
 
 def render_page(
@@ -30,6 +39,8 @@ def render_page(
     sweeps: "DataFrame | None" = None,
     drawings: Sequence[Drawing] = (),
     captions: Mapping[str, str] | None = None,
+    provenance: Sequence[Provenance] = (),
+    shares: "DataFrame | None" = None,
 ) -> str:
     """Return the report as one self-contained HTML page.
 
@@ -50,10 +61,15 @@ def render_page(
         Figures to show in the sections they name; a name without a section gets one of its own, at the end.
     captions
         What a figure is about, in a sentence, by its name.
+    provenance
+        Where the parameters of its policies come from.
+    shares
+        The curves of the best-arm share.
     """
-    claims = tables.claims(judged)
+    claims = claim_sections(judged)
     sections = [
-        with_runs(section, finals, differences) for section in figure_sections(summary, curves, sweeps, drawings)
+        with_runs(section, finals, differences, shares)
+        for section in figure_sections(summary, curves, sweeps, drawings)
     ]
     template = _environment().get_template("page.html.jinja")
     return template.render(
@@ -64,11 +80,19 @@ def render_page(
         figures=sections,
         captions=captions or {},
         far=figures.FAR,
+        longest=LONGEST_TABLE,
         claims=claims,
         tally=_tally(claims),
+        disagreements=disagreements(claims),
+        provenance={tables.figure_title(figure): rows for figure, rows in by_figure(provenance).items()},
+        provenance_headers=HEADERS,
         command=settings.get("command"),
         versions=settings.get("versions", {}),
         experiments=_experiments(settings.get("experiments", ())),
+        coverage=coverage_line(min(summary["runs"].to_list())),
+        enough=ENOUGH_RUNS,
+        level=f"{100 * LEVEL:g} %",
+        remarks=settings.get("remarks", ()),
     )
 
 
@@ -111,7 +135,7 @@ def _lead(summary: "DataFrame", sweeps: "DataFrame | None") -> str:
 
 
 def _tiles(
-    summary: "DataFrame", sweeps: "DataFrame | None", claims: Sequence[tables.ClaimSection], settings: Mapping[str, Any]
+    summary: "DataFrame", sweeps: "DataFrame | None", claims: Sequence[ClaimSection], settings: Mapping[str, Any]
 ) -> dict[str, str]:
     """Return the numbers to show large at the top."""
     policies = {*outside_sweeps(summary, sweeps)["policy"], *(() if sweeps is None else sweeps["series"])}
@@ -127,26 +151,30 @@ def _tiles(
     if settings.get("seconds") is not None:
         tiles["time spent"] = tables.duration(settings["seconds"])
     for factor, verdicts in _by_factor(claims).items():
-        name = f"claims that hold, warm-up {factor}" if factor else "claims that hold"
-        tiles[name] = f"{verdicts.count(HOLDS)} of {len(verdicts)}"
+        if given := [verdict for verdict in verdicts if verdict not in LOOKS.values()]:
+            name = f"claims that hold, warm-up {factor}" if factor else "claims that hold"
+            tiles[name] = f"{given.count(HOLDS)} of {len(given)} judged"
     return tiles
 
 
-def _by_factor(claims: Sequence[tables.ClaimSection]) -> dict[str, list[str]]:
-    """Return the verdicts for each warm-up factor; a claim that does not depend on it counts for all of them."""
-    factors = dict.fromkeys(verdict.warm_up for claim in claims for verdict in claim.verdicts)
+def _by_factor(claims: Sequence[ClaimSection]) -> dict[str, list[str]]:
+    """Return the verdicts for each warm-up factor; a claim that does not depend on it counts for all of them.
+
+    Other readings than those of the figures are told apart.
+    """
+    factors = dict.fromkeys(verdict.warm_up for claim in claims for verdict in claim.as_drawn)
     return {
         factor: [
             verdict.verdict
             for claim in claims
-            for verdict in claim.verdicts
+            for verdict in claim.as_drawn
             if verdict.warm_up == factor or not verdict.warm_up
         ]
         for factor in ([factor for factor in factors if factor] or factors)
     }
 
 
-def _tally(claims: Sequence[tables.ClaimSection]) -> list[str]:
+def _tally(claims: Sequence[ClaimSection]) -> list[str]:
     """Say how many claims hold, do not hold or are undecided, one sentence for each warm-up factor."""
     sentences = []
     for factor, verdicts in _by_factor(claims).items():

@@ -31,8 +31,8 @@ def scaling(frame: "DataFrame", fits: "DataFrame") -> Figure:
     Parameters
     ----------
     frame
-        One row a point: title (the panel), series, x_name, x, mean, ci_low, ci_high and, optionally, bound: a curve to
-        compare with, which takes the place of the power law `reference`; null where there is none.
+        One row a point: title (the panel), series, x_name, x, mean, ci_low, ci_high and, optionally, y_name, and bound:
+        a curve to compare with, which takes the place of the power law `reference`; null where there is none.
     fits
         One row a fit: title, series, exponent, ci_low, ci_high, reference (the exponent of the bound), reference_name.
     """
@@ -59,13 +59,14 @@ def _draw_scaling(axes: Axes, panel: "DataFrame", fits: "DataFrame", styles: dic
             axes.plot(x, np.exp(middle) * x ** fit["exponent"], color=styles[name].colour, linewidth=1.3, zorder=3)
             if (guide := _guide(points, fit["reference"])) is not None:
                 (line,) = axes.plot(x, guide, color=MUTED, linestyle="--", linewidth=1.1, zorder=2.5)
-                guides.setdefault(fit["reference_name"], line)
+                of_the_bound = "" if fit["reference"] is None else f", exponent {fit['reference']:g}"
+                guides.setdefault(f"{fit['reference_name']}{of_the_bound}", line)
         handles[wrapped(label, 46)] = _draw_points(axes, points, styles[name])
     log_scale(axes, "x", panel["x"].to_numpy())
     shown = [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines]
     log_scale(axes, "y", np.concatenate([*shown, panel["ci_low"].to_numpy(), panel["ci_high"].to_numpy()]))
     set_title(axes, panel["title"][0])
-    axes.set(xlabel=panel["x_name"][0], ylabel=REGRET)
+    axes.set(xlabel=panel["x_name"][0], ylabel=panel["y_name"][0] if "y_name" in panel.columns else REGRET)
     handles |= {f"shape of the bound: {name}": line for name, line in guides.items()}
     legend = axes.legend(
         handles.values(), handles.keys(), loc="upper left", bbox_to_anchor=(-0.02, -0.17), borderaxespad=0.0

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
@@ -44,17 +45,22 @@ class Illustration(NamedTuple):
 
 @dataclass(frozen=True)
 class FigureSection:
-    """What there is to show about one figure; `problems` are the titles of its problems."""
+    """What there is to show about one figure; `problems` are the titles of its problems.
+
+    Policies that are `undrawn` have no curve, and so no line to be known by.
+    """
 
     name: str
     anchor: str
     size: str = ""
     problems: Mapping[str, str] = field(default_factory=dict)
     styles: Styles = field(default_factory=dict)
+    undrawn: Sequence[str] = ()
     swatches: Mapping[str, Markup] = field(default_factory=dict)
     curves: Sequence[Markup] = ()
     results: Sequence[tables.ResultSection] = ()
     finals: Sequence[Markup] = ()
+    shares: Sequence[Markup] = ()
     differences: Sequence[tables.DifferenceSection] = ()
     lines: Sequence[Markup] = ()
     maps: Sequence[Illustration] = ()
@@ -69,7 +75,7 @@ class FigureSection:
 
     @property
     def best(self) -> str:
-        """Name the policy with the lowest regret on each problem."""
+        """Name the policy with the lowest regret on each problem, and say how many cannot be told from it."""
         if self.sweeps or len(self.styles) < 2:
             return ""
         wins: dict[str, list[str]] = {}
@@ -77,7 +83,9 @@ class FigureSection:
             problem = self.problems.get(section.problem, section.problem)
             for row in section.rows:
                 if row.is_best:
-                    wins.setdefault(row.policy, []).append(f"{problem} ({row.regret})")
+                    n_tied = sum(other.is_tied for other in section.rows)
+                    tied = f", not told from {n_tied} {'other' if n_tied == 1 else 'others'}" if n_tied else ""
+                    wins.setdefault(row.policy, []).append(f"{problem} ({row.regret}{tied})")
         listed = "; ".join(f"{policy} on {', '.join(problems)}" for policy, problems in wins.items())
         return f"Lowest mean regret: {listed}."
 
@@ -127,13 +135,19 @@ def figure_sections(
     return sections
 
 
-def with_runs(section: FigureSection, finals: "DataFrame", differences: "DataFrame") -> FigureSection:
+def with_runs(
+    section: FigureSection, finals: "DataFrame", differences: "DataFrame", shares: "DataFrame | None" = None
+) -> FigureSection:
     """Return the section with what single runs show; a sweep has too many settings for that."""
     if section.sweeps:
         return section
     own_finals = rows_of(section.name, finals)
+    draw_shares = partial(figures.regret_panels, of="best-arm share")
     return replace(
         section,
+        shares=()
+        if shares is None
+        else _panels(rows_of(section.name, shares), draw_shares, section.styles, section.anchor),
         finals=_panels(own_finals, figures.final_regret_panels, section.styles, section.anchor),
         differences=tables.differences(rows_of(section.name, differences)),
     )
@@ -159,12 +173,14 @@ def outside_sweeps(summary: "DataFrame", sweeps: "DataFrame | None") -> "DataFra
 
 def _with_curves(section: FigureSection, summary: "DataFrame", curves: "DataFrame") -> FigureSection:
     styles = policy_styles([*summary["policy"], *curves["policy"]])
+    drawn = set(curves["policy"]) or set(styles)  # where there are no curves at all, none is left out
     return replace(
         section,
-        size=size_of(summary),
+        size=size_of(summary.filter(summary["policy"].is_in(list(drawn)))),
+        undrawn=[policy for policy in styles if policy not in drawn],
         problems=dict(zip(curves["problem"], curves["title"], strict=True)),
         styles=styles,
-        swatches=_swatches(styles),
+        swatches=_swatches({policy: style for policy, style in styles.items() if policy in drawn}),
         curves=_panels(curves, figures.regret_panels, styles, section.anchor),
         results=tables.results(summary),
     )

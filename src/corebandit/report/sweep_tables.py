@@ -1,5 +1,6 @@
 """Parameter sweeps as tables of text, for the console and the page alike."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from corebandit.report import tables
@@ -15,6 +16,7 @@ class Cell(NamedTuple):
     text: str
     interval: str
     is_best: bool
+    is_tied: bool  # with the best
 
 
 class SweepTable(NamedTuple):
@@ -35,7 +37,10 @@ class SweepTable(NamedTuple):
 
     def without_best(self) -> "SweepTable":
         """Return the table with no setting called the best, for sizes that nobody chooses."""
-        rows = [(name, [cell and cell._replace(is_best=False) for cell in cells]) for name, cells in self.rows]
+        rows = [
+            (name, [cell and cell._replace(is_best=False, is_tied=False) for cell in cells])
+            for name, cells in self.rows
+        ]
         return self._replace(rows=rows, best=[])
 
 
@@ -83,8 +88,30 @@ def _table(frame: "DataFrame", series: str, down: str, across: str) -> SweepTabl
             (named.get(value) or setting_number(value), [cells.get((value, other)) for other in across_values])
             for value in down_values
         ],
-        best=[f"{name} {setting(record)} ({_estimate(record)})" for name, record in best.items()],
+        best=[
+            f"{name} {setting(record)} ({_estimate(record)}){_ties(records, record)}{_edges(records, record)}"
+            for name, record in best.items()
+        ],
     )
+
+
+def _ties(records: Sequence[Mapping[str, Any]], best: Mapping[str, Any]) -> str:
+    """Say how many settings of its series cannot be told from the best."""
+    n_tied = sum(
+        bool(record.get("tied")) for record in records if record["series"] == best["series"] and record is not best
+    )
+    return f"; {n_tied} more cannot be told from it" if n_tied else ""
+
+
+def _edges(records: Sequence[Mapping[str, Any]], best: Mapping[str, Any]) -> str:
+    """Say of which parameters the best value is the smallest or the largest that was tried."""
+    said = ""
+    for axis in ("x", "y"):
+        values = sorted({record[axis] for record in records if record["series"] == best["series"]} - {None})
+        if len(values) > 1 and best[axis] in (values[0], values[-1]):
+            name, end = best[f"{axis}_name"], "smallest" if best[axis] == values[0] else "largest"
+            said += f"; it is the {end} {name} tried, and one beyond may be better"
+    return said
 
 
 def setting_number(value: float) -> str:
@@ -103,7 +130,8 @@ def cell_number(value: float) -> str:
 
 def _cell(record: dict[str, Any], is_best: bool) -> Cell:
     mean, low, high = record["mean"], *_bounds(record)
-    return Cell(tables.value_within(mean, low, high), cell_number(mean), tables.interval(low, high), is_best)
+    is_tied = bool(record.get("tied")) and not is_best
+    return Cell(tables.value_within(mean, low, high), cell_number(mean), tables.interval(low, high), is_best, is_tied)
 
 
 def _estimate(record: dict[str, Any]) -> str:

@@ -6,10 +6,8 @@ Text keeps to characters that any terminal can print (a plain hyphen for minus);
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-from corebandit.report.claim import Claim
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -28,6 +26,7 @@ class ResultRow(NamedTuple):
     interval: str
     cpu: str
     is_best: bool
+    is_tied: bool  # with the best
 
 
 class ResultSection(NamedTuple):
@@ -56,34 +55,6 @@ class DifferenceSection(NamedTuple):
     problem: str
     baseline: str
     rows: list[DifferenceRow]
-
-
-class DetailRow(NamedTuple):
-    """One comparison that a verdict rests on."""
-
-    problem: str
-    policy: str
-    measure: str
-    value: str
-    interval: str
-    verdict: str
-
-
-class Verdict(NamedTuple):
-    """How a claim fared with one warm-up factor."""
-
-    warm_up: str
-    verdict: str
-    evidence: str
-    details: list[DetailRow]
-
-
-class ClaimSection(NamedTuple):
-    """A claim and its verdicts, one per warm-up factor."""
-
-    id: str
-    text: str
-    verdicts: list[Verdict]
 
 
 def count(value: float) -> str:
@@ -225,6 +196,7 @@ def results(summary: "DataFrame") -> list[ResultSection]:
                 interval=interval(record["ci_low"], record["ci_high"]) if record["runs"] > 1 else UNKNOWN,
                 cpu=duration(record["cpu_seconds"]),
                 is_best=record["mean"] == best,
+                is_tied=bool(record.get("tied")) and record["mean"] != best,
             )
             for record in records
         ]
@@ -253,31 +225,6 @@ def differences(frame: "DataFrame") -> list[DifferenceSection]:
         first = records[0]
         sections.append(DifferenceSection(first["figure"], first["problem"], first["baseline"], rows))
     return sections
-
-
-def claims(judged: Sequence[Claim]) -> list[ClaimSection]:
-    """Return the verdicts gathered by claim, in the order in which the claims first occur."""
-    gathered: dict[str, ClaimSection] = {}
-    for claim in judged:
-        section = gathered.setdefault(claim.id, ClaimSection(claim.id, claim.claim, []))
-        details = [
-            DetailRow(
-                problem=finding.problem,
-                policy=finding.policy,
-                measure=finding.measure,
-                value=value_within(finding.value, finding.ci_low, finding.ci_high),
-                interval=interval(finding.ci_low, finding.ci_high),
-                verdict=finding.verdict,
-            )
-            for finding in claim.details
-        ]
-        section.verdicts.append(Verdict(_factor(claim.warm_up), claim.verdict, claim.evidence, details))
-    return list(gathered.values())
-
-
-def _factor(warm_up: float | None) -> str:
-    """Return a warm-up factor, or nothing for a claim that does not depend on it."""
-    return "" if warm_up is None else f"{warm_up:g}"
 
 
 def _decimals(value: float, significant: int) -> int:

@@ -9,7 +9,7 @@ from corebandit.contracts.validate import check_count
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
 from corebandit.policies.linear.lincore import LinCORe
-from corebandit.report import Drawing
+from corebandit.report import Drawing, tables
 from corebandit.report.claim import Claim
 
 LINCORE = {4.0: "LinCORe", 2.0: "LinCORe (warm-up 2)"}  # by warm-up factor: the paper's, and its released code's
@@ -49,7 +49,8 @@ class Figure:
 
     `search` are experiments that come first, where parameters are chosen; their result is handed to `experiments`.
     `checks` are experiments that claims rest on and no table shows: `claims` is handed the result of all three.
-    `drawings` are pictures beyond the usual ones.
+    `drawings` are pictures beyond the usual ones. `undrawn` policies are in the tables alone: more than seven lines in
+    a panel hide each other.
     """
 
     name: str
@@ -61,6 +62,22 @@ class Figure:
     search: Callable[[Size], list[Experiment]] = lambda size: []
     checks: Callable[[Size], list[Experiment]] = lambda size: []
     drawings: Callable[[Result], list[Drawing]] = lambda result: []
+    undrawn: tuple[str, ...] = ()
+
+
+def remarks(sizes: "Mapping[Figure, Size]") -> list[str]:
+    """Say how large figures of the paper are beside the paper's own, and what CORe runs twice for."""
+    if not sizes:
+        return []
+    runs = [
+        f"{tables.figure_title(figure.name)} {size.runs:,} ({figure.paper_size.runs:,})"
+        for figure, size in sizes.items()
+    ]
+    return [
+        f"Runs of each policy on each problem, and in parentheses the paper's: {', '.join(runs)}.",
+        "CORe runs with two lengths of its warm-up: the paper's text has the factor 4, its authors' code 2, which is "
+        "called warm-up 2 here.",
+    ]
 
 
 def lincores(size: Size) -> dict[str, AnyPolicy]:

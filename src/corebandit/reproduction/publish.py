@@ -1,14 +1,17 @@
 """Write what a run leaves behind: data, summary, claims, figures and the report, in one folder."""
 
+import hashlib
 import json
 import platform
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corebandit import __version__, report
+from corebandit.compiled.sources import PACKAGE
 from corebandit.contracts.atomic_files import write_whole
 from corebandit.experiments.result import Result
 from corebandit.report.claim import Claim
@@ -30,17 +33,38 @@ def publish(
     claims: Sequence[Claim] = (),
     drawings: "Sequence[report.Drawing]" = (),
     captions: Mapping[str, str] | None = None,
+    undrawn: Collection[tuple[str, str]] = (),
+    provenance: "Sequence[report.Provenance]" = (),
+    remarks: Sequence[str] = (),
 ) -> Path:
-    """Write everything and return the path of the report."""
+    """Write everything and return the path of the report.
+
+    `undrawn` are policies without curves, as pairs of figure and policy; `provenance` says where parameters come from;
+    `remarks` are sentences to read first.
+    """
     result.save(folder)
     summary, finals, sweeps = result.summary(), result.finals(), result.sweeps()
-    curves = result.mean_curves(with_sweeps=False)
+    curves = _drawn(result.mean_curves(with_sweeps=False), undrawn)
+    is_noted = all(curve.notes is not None for curve in result.curves())
+    shares = _drawn(result.mean_curves("best-arm share", with_sweeps=False), undrawn) if is_noted else None
     _write_json(folder / "summary.json", {"rows": summary.to_dicts()})
     _write_json(folder / "claims.json", {"claims": [claim.describe() for claim in claims]})
     for name, figure in _figures(curves, finals, sweeps, drawings):
         report.save(figure, folder / "figures" / name)
+    about = {
+        "command": command,
+        "made": datetime.now(UTC).date().isoformat(),
+        "version": __version__,
+        "sources": _sources(),
+        "titles": [{**curve.names, "title": curve.title} for curve in result.curves()],
+    }
+    _write_json(folder / "about.json", about)
     settings = {
         "experiments": list(result.experiments),
+        "remarks": [
+            f"Made on {about['made']} by corebandit {__version__}, whose sources have the name {about['sources']}.",
+            *remarks,
+        ],
         "versions": {
             "corebandit": __version__,
             "Python": platform.python_version(),
@@ -63,9 +87,18 @@ def publish(
             sweeps=sweeps,
             drawings=drawings,
             captions=captions,
+            shares=shares,
+            provenance=provenance,
         ),
     )
     return page
+
+
+def _drawn(curves: "DataFrame", undrawn: Collection[tuple[str, str]]) -> "DataFrame":
+    import polars as pl
+
+    left_out = pl.DataFrame(list(undrawn), schema={"figure": pl.String, "policy": pl.String}, orient="row")
+    return curves.join(left_out, on=["figure", "policy"], how="anti", maintain_order="left")
 
 
 def _figures(
@@ -87,6 +120,14 @@ def _figures(
                 yield f"{figure}{suffix}", picture
     for drawing in drawings:
         yield f"{drawing.name}-{_slug(drawing.title)}", drawing.figure
+
+
+def _sources() -> str:
+    """Return a short name of the package's sources, which an edit changes; version control may not be at hand."""
+    content = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        content.update(f"{path.relative_to(PACKAGE).as_posix()}\n".encode() + path.read_bytes())
+    return content.hexdigest()[:12]
 
 
 def _slug(title: str) -> str:

@@ -4,7 +4,8 @@ The setting: n rounds, K arms with features x of length at most L in d dimension
 for all arms and means in [0, 1], |θ| at most L*. Logarithms are natural.
 
 * Lemma 1: in all rounds t > 4 ln n / (z - 1 - ln z) + 1 at once, var(pool) >= α² z σ² / 2, but for a chance of 1/n.
-* Lemma 2: all values of the pool are at most α (4 sqrt(σ² ln n) + 1) in size, but for a chance of 1/n.
+* Lemma 2: all values of the pool are at most α (4 sqrt(σ² ln n) + 1) in size, but for a chance of 1/n. Its proof bounds
+  one tail of the rewards, where the size needs both: it gives 2/n, by which the lemma is judged.
 * Theorem: for 1/2 <= z < 1, n >= 24 and 4 sqrt(σ² ln n) >= 1 the regret is O~(d sqrt(n ln K)) if α² = 4 c1² / (z σ²).
 
 `lemma_failures` counts how often simulated rewards break the lemmas; `regret_bound` puts numbers into the proof of the

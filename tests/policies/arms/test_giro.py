@@ -23,7 +23,7 @@ def resampled_means(rewards: list[float], a: float, n_draws: int) -> np.ndarray:
 @pytest.mark.parametrize("a", [1.0, 0.3])
 @pytest.mark.parametrize("rewards", [[1.0, 0.0, 1.0, 1.0, 1.0], [0.2, 0.9, 1.0, 0.0, 0.7, 0.4, 0.4]])
 def test_scores_have_the_law_of_resampling(draws_after, rewards, a):
-    draws, wanted = draws_after(Giro(a=a), rewards), resampled_means(rewards, a, 20_000)
+    draws, wanted = draws_after(Giro(a=a), rewards, n_draws=2000), resampled_means(rewards, a, 10_000)
     assert stats.ks_2samp(np.round(draws, 9), np.round(wanted, 9)).pvalue > 1e-3
     assert draws.var() == pytest.approx(wanted.var(), rel=0.1)
 
@@ -33,14 +33,14 @@ def test_binomial_short_cut_has_the_law_of_drawing_one_by_one():
     state, rng = Giro().start(1, None, 200), stream(6, "giro")
     for index in range(200):
         state.update(0, float(index % 4 == 0), rng)
-    scores, short, long = np.empty(1), np.empty(4000), np.empty(4000)
-    for draw in range(4000):
+    scores, short, long = np.empty(1), np.empty(1500), np.empty(1500)
+    for draw in range(1500):
         state.score(rng, scores)
         short[draw] = scores[0]
         long[draw] = state.draw_sum(0, 600, rng) / 600
     assert stats.ks_2samp(np.round(short, 9), np.round(long, 9)).pvalue > 1e-3
     p = (50 + 200) / 600
-    assert long.mean() == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 600 / 4000))
+    assert long.mean() == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 600 / 1500))
     assert long.var() == pytest.approx(p * (1 - p) / 600, rel=0.1)
 
 
@@ -50,8 +50,8 @@ def test_draws_reach_every_reward_of_a_long_history():
     rewards = np.arange(300.0)
     for reward in rewards:
         state.update(0, reward, rng)
-    draws = np.array([state.draw_sum(0, 300, rng) / 300 for _ in range(2000)])
-    assert draws.mean() == pytest.approx(rewards.mean(), abs=4 * rewards.std() / np.sqrt(300 * 2000))
+    draws = np.array([state.draw_sum(0, 300, rng) / 300 for _ in range(1000)])
+    assert draws.mean() == pytest.approx(rewards.mean(), abs=4 * rewards.std() / np.sqrt(300 * 1000))
     assert draws.std() == pytest.approx(rewards.std() / np.sqrt(300), rel=0.08)
 
 

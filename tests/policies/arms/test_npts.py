@@ -31,7 +31,7 @@ def test_on_0_and_1_the_scores_are_beta(draws_after):
     ],
 )
 def test_scores_have_the_law_of_dirichlet_weights(draws_after, rewards, upper):
-    draws = draws_after(NPTS(upper=upper), rewards, n_draws=3000)
+    draws = draws_after(NPTS(upper=upper), rewards, n_draws=1500)
     assert stats.ks_2samp(draws, dirichlet_means(rewards, upper, 20_000)).pvalue > 1e-3
 
 

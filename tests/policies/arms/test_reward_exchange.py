@@ -6,6 +6,7 @@ from scipy import stats
 
 from corebandit.contracts.recipe import REAL_LINE
 from corebandit.games.arm_game import play_arms
+from corebandit.games.notes import new_notes
 from corebandit.parts.choose import best_arm
 from corebandit.policies import RewardExchange
 from corebandit.problems.random_arms import GaussianBandit
@@ -18,9 +19,9 @@ KEPT = [RewardExchange(probability=0.3), RewardExchange(probability=5.0, decay=1
 def played(policy, n_arms=5, n_rounds=N_ROUNDS):
     """Return the state after a compiled game, and the game's words of rewards."""
     problem, state = GaussianBandit(n_arms).draw(stream(1, "problem")), policy.start(n_arms, None, n_rounds)
-    rounds, regret = np.array([n_rounds]), np.empty(1)
+    rounds, regret, notes = np.array([n_rounds]), np.empty(1), new_notes(1, n_arms)
     play = play_arms.compiled
-    play(state, problem, stream(1, "choices"), streams(n_arms, 1, "rewards"), rounds, False, regret)
+    play(state, problem, stream(1, "choices"), streams(n_arms, 1, "rewards"), rounds, False, regret, notes)
     return state, problem
 
 

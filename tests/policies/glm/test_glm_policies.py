@@ -67,6 +67,7 @@ SUMS = COUNTS * generator(3).uniform(0.2, 0.8, 8)
 # GLMCORe ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("horizon", [400, None])
 @pytest.mark.parametrize("is_contextual", [False, True])
 @pytest.mark.parametrize("seed", often([0], range(3)))

@@ -25,7 +25,7 @@ def regrets(problem: Problem, policies: list[FeaturePolicy], horizon: int, runs:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("n_problems", often([50], [50, 200]))
+@pytest.mark.parametrize("n_problems", often([30], [30, 200]))
 @pytest.mark.parametrize(
     ("policy", "low", "high"),
     [

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from corebandit.games.feature_game import play_features
+from corebandit.games.notes import new_notes
 from corebandit.parts.choose import best_arm
 from corebandit.policies import LinRewardExchange, RewardExchange
 from corebandit.problems.linear import ContextualBandit, LinearBandit
@@ -18,8 +19,8 @@ def played(policy, problem, n_rounds=3000):
     instance, state = problem.draw(stream(1, "problem")), policy.start(N_ARMS, D, None, n_rounds)
     play = play_features.compiled
     features, rounds, regret = np.zeros((N_ARMS, D)), np.array([n_rounds]), np.empty(1)
-    words = streams(N_ARMS, 1, "rewards")
-    play(state, instance, stream(1, "choices"), stream(1, "contexts"), words, features, rounds, False, regret)
+    words, notes = streams(N_ARMS, 1, "rewards"), new_notes(1, N_ARMS)
+    play(state, instance, stream(1, "choices"), stream(1, "contexts"), words, features, rounds, False, regret, notes)
     return state
 
 

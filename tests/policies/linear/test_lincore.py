@@ -9,6 +9,7 @@ from corebandit.compiled.bridge import EntryPoint
 from corebandit.contracts.recipe import REAL_LINE
 from corebandit.contracts.state import FloatArray, carry_over
 from corebandit.games.feature_game import play_features
+from corebandit.games.notes import new_notes
 from corebandit.parts.choose import best_arm
 from corebandit.policies import CORe, LinCORe
 from corebandit.policies.linear.lincore import LinCOReState
@@ -189,7 +190,7 @@ def test_a_single_row_is_perturbed_by_one_value_of_the_mirrored_pool():
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("rewards", ["bernoulli", "beta", "gaussian"])
+@pytest.mark.parametrize("rewards", often(["bernoulli", "gaussian"], ["bernoulli", "beta", "gaussian"]))
 def test_fast_and_exact_reach_the_same_regret(rewards):
     policies = {sampler: LinCORe(warm_up=1.0, sampler=sampler) for sampler in SAMPLERS}
     result = run(Experiment(LinearBandit(rewards=rewards), policies, horizon=3000, runs=40, seed=3))
@@ -341,6 +342,7 @@ def test_features_of_every_round_are_perturbed_one_by_one():
     np.testing.assert_allclose(np.cov(draws.T), rewards.var() * rows.T @ rows, atol=0.06 * rewards.var() * n)
 
 
+@pytest.mark.heavy
 @both_samplers
 def test_features_that_change_are_learnt_from(sampler):
     noise, n_rounds = generator(20), 600
@@ -406,7 +408,7 @@ def test_compiled_and_in_plain_python_it_chooses_alike(sampler):
     total, state = np.zeros(1), policy.start(12, 4, 300, 300)
     loop = play_features.compiled
     room, rounds = np.empty((12, 4)), np.array([300])
-    loop(state, problem, stream(6, "play"), stream(7), rewards.copy(), room, rounds, False, total)
+    loop(state, problem, stream(6, "play"), stream(7), rewards.copy(), room, rounds, False, total, new_notes(1, 12))
     assert total[0] == pytest.approx(regret, abs=1e-9)
 
 

@@ -343,7 +343,7 @@ def test_the_file_of_an_agent_asks_for_its_policy(tmp_path):
 # The recipe -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.heavy
+@pytest.mark.endurance  # tests/checks has it with an estimator of ours
 def test_it_keeps_the_contract():
     cb.check_policy(cb.EstimatorCORe(Ridge(), refit="geometric"))
 
@@ -464,6 +464,7 @@ def experiment(policies, **changes):
     return cb.Experiment(problem, policies, **{"horizon": 60, "runs": 2, "seed": 4, **changes})
 
 
+@pytest.mark.heavy
 def test_pipelines_boosting_and_the_user_s_own_class_play():
     policies = {
         "pipeline": always(make_pipeline(PolynomialFeatures(2), Ridge()), refit=5),

@@ -5,8 +5,8 @@ import pytest
 from corebandit.policies import LinCORe, LinPHE, LinTS, LinUCB
 from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
 from corebandit.reproduction.paper import FIGURES
-from corebandit.reproduction.paper.figure2 import SEARCH, SEARCH_SEED
-from made_up import made_up
+from corebandit.reproduction.paper.figure2 import READINGS, SEARCH, SEARCH_SEED
+from made_up import made_up, verdicts_of
 
 FIGURE = FIGURES["figure2"]
 SIZE = dataclasses.replace(FIGURE.quick_size, horizon=2000)
@@ -29,6 +29,10 @@ def test_the_experiments_are_the_papers():
         assert experiment.policies["LinCORe"] == LinCORe(alpha=0.6, z=0.6, warm_up=4.0)
         assert experiment.policies["LinCORe (warm-up 2)"] == LinCORe(warm_up=2.0)
         assert experiment.policies["LinUCB"] == LinUCB(scaling="authors")
+        assert experiment.policies["LinUCB (textbook)"] == LinUCB()
+        assert experiment.policies["LinTS (sigma = 0.5)"] == LinTS(sigma=0.5)
+        pseudo = experiment.policies["LinPHE (tuned)"].pseudo
+        assert experiment.policies["LinPHE (a = 0.5)"] == LinPHE(a=0.5, pseudo=pseudo)
 
 
 def test_rivals_get_the_parameter_that_was_best_in_the_search():
@@ -60,12 +64,15 @@ AS_THE_PAPER_SAYS = {
     "LinTS (tuned)": 110,
     "LinPHE (tuned)": 112,
     "LinUCB": 590,
+    "LinTS (sigma = 0.5)": 115,
+    "LinPHE (a = 0.5)": 118,
+    "LinUCB (textbook)": 1100,
 }
 
 
 def verdicts(regrets):
     result = made_up(FIGURE.experiments(SIZE, None), lambda experiment, label: regrets[label])
-    return {(claim.id, claim.warm_up): claim.verdict for claim in FIGURE.claims(result)}
+    return verdicts_of(FIGURE.claims(result))
 
 
 def test_all_claims_hold_when_it_is_as_the_paper_says():
@@ -85,3 +92,14 @@ def test_all_claims_hold_when_it_is_as_the_paper_says():
 )
 def test_claims_fail_when_it_is_otherwise(change, claim, verdict):
     assert verdicts({**AS_THE_PAPER_SAYS, **change})[claim] == verdict
+
+
+@pytest.mark.parametrize(
+    ("change", "claim"),
+    [({"LinUCB (textbook)": 105}, "F2.a"), ({"LinTS (sigma = 0.5)": 90}, "F2.b"), ({"LinPHE (a = 0.5)": 90}, "F2.b")],
+)
+def test_a_reading_changes_its_own_verdicts_only(change, claim):
+    found = verdicts({**AS_THE_PAPER_SAYS, **change})
+    reading = {"F2.a": READINGS[0], "F2.b": READINGS[1]}[claim].name
+    assert {(key[0], key[2:]) for key, verdict in found.items() if verdict != HOLDS} == {(claim, (reading,))}
+    assert found[claim, 4.0, reading] == FAILS

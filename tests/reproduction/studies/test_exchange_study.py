@@ -4,7 +4,7 @@ from corebandit.policies import PHE, CORe, LinCORe, LinPHE, LinRewardExchange, R
 from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
 from corebandit.reproduction.studies import STUDIES
 from corebandit.reproduction.studies.exchange_study import FORMS, FRESH, FRESH_DECAYING, KEPT, KEPT_DECAYING
-from made_up import made_up
+from made_up import made_up, verdicts_of
 
 FIGURE = STUDIES["exchange"]
 
@@ -42,7 +42,7 @@ def verdicts(change, problem=None):
         return curve if isinstance(curve, dict) else {5000: 0.9 * curve, 10_000: curve}
 
     claims = FIGURE.claims(made_up(FIGURE.experiments(FIGURE.quick_size, None), regret))
-    return {(claim.id, claim.warm_up): claim.verdict for claim in claims}
+    return verdicts_of(claims)
 
 
 def test_all_claims_can_hold():

@@ -3,12 +3,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from corebandit import LogisticBandit, run
+from corebandit import Experiment, LogisticBandit, run
 from corebandit.catalogue import feature_policies
 from corebandit.policies import GLMCORe, LinCORe, RecommendedLinCORe
-from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
+from corebandit.report.claim import FAILS, HOLDS, LOOKS, UNDECIDED
 from corebandit.reproduction.studies import STUDIES
-from made_up import made_up
+from made_up import made_up, verdicts_of
 
 STUDY = STUDIES["glm"]
 SIZE = dataclasses.replace(STUDY.quick_size, horizon=2000)
@@ -54,7 +54,7 @@ AS_HOPED = {
 
 def verdicts(regrets):
     result = made_up(STUDY.experiments(SIZE, None), lambda experiment, label: regrets[label])
-    return {(claim.id, claim.warm_up): claim.verdict for claim in STUDY.claims(result)}
+    return verdicts_of(STUDY.claims(result))
 
 
 def test_all_claims_hold_when_it_is_as_hoped():
@@ -92,9 +92,18 @@ def test_claims_fail_when_it_is_otherwise(change, claim, verdict):
     assert verdicts({**AS_HOPED, **change})[claim] == verdict
 
 
-def test_it_runs_at_toy_size():
+def test_some_of_it_runs_at_toy_size():
+    (experiment,) = STUDY.experiments(SIZE, None)
+    some = {label: experiment.policies[label] for label in ("LinCORe", "Log eps-greedy")}
+    result = run(Experiment(experiment.problem, some, horizon=100, runs=2), jobs=1)
+    for label in some:
+        assert np.isfinite(result.regret(label)).all()
+
+
+@pytest.mark.endurance
+def test_all_of_it_runs_at_toy_size():
     (experiment,) = STUDY.experiments(dataclasses.replace(STUDY.quick_size, horizon=100, runs=2), None)
     result = run(experiment, jobs=1)
     for label in experiment.policies:
         assert np.isfinite(result.regret(label)).all()
-    assert {claim.verdict for claim in STUDY.claims(result)} == {UNDECIDED}
+    assert {claim.verdict for claim in STUDY.claims(result)} <= set(LOOKS.values())

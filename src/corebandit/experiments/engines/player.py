@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -12,12 +11,14 @@ import numpy as np
 from corebandit.compiled.bridge import EntryPoint
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import digest
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import shortened
-from corebandit.experiments.chunks import Chunk, Runs
-from corebandit.games.game import NO_ROUNDS
+from corebandit.experiments.chunks import Chunk, Runs, drawn
+from corebandit.games.blame import is_foreign
+from corebandit.games.game import NO_ROUNDS, Game
 from corebandit.games.kinds import game_of
-from corebandit.randomness.stream import stream
+from corebandit.games.notes import Notes, in_short, joined
+from corebandit.games.rehearsal import check_unchanged, truth_of
 
 COMPILING = threading.Lock()  # numba compiles one function at a time anyway
 NEVER = threading.Event()
@@ -41,30 +42,35 @@ class Stoppable:
 
 def play_chunk(chunk: Chunk, stop: threading.Event = NEVER) -> Runs:
     """Play the runs of a chunk; a pure function of its key."""
-    policy, rounds, seed = chunk.policy, chunk.rounds, chunk.seed
+    policy, rounds = chunk.policy, chunk.rounds
     is_realised = chunk.regret == "realised"
     problem_id = digest(chunk.problem.describe())
-    regret = np.zeros(chunk.shape)
+    regret, noted = np.zeros(chunk.shape), []
     cpu_seconds, complaint = 0.0, ""
     measured: list[Any] = []
     for index, run in enumerate(range(chunk.first, chunk.last)):
         if stop.is_set():
             raise Stopped
-        problem = chunk.problem.draw(stream(seed, problem_id, run, "instance"))
-        game = game_of(problem)
-        state = policy.start_on(problem, chunk.horizon, game.n_observations(problem, chunk.horizon))
-        needs = game.needs(problem, (seed, problem_id, run))
-        function = game.loop.prepared(compiled=policy.runs_compiled)
-        player = state if policy.runs_compiled else Stoppable(state, stop)
-        play = partial(function, player, problem, *needs)
+        game, state, problem, needs = _begin(chunk, problem_id, run)
+        notes = game.notes(problem, rounds.size, chunk.horizon if chunk.actions else 0)
         if index == 0 and policy.runs_compiled:
-            _compile(game.loop, (state, problem, *needs, NO_ROUNDS, is_realised, regret[index]), stop)
+            nothing = (NO_ROUNDS, is_realised, regret[index], notes)
+            _compile(chunk.label, game.loop, (state, problem, *needs, *nothing), stop)
+        truth = truth_of(problem)
         started = time.thread_time()
-        play(rounds, is_realised, regret[index])
+        try:
+            _play(chunk, game, state, problem, needs, rounds, regret[index], notes, stop)
+        except Exception as error:
+            if isinstance(error, Stopped) or not (isinstance(error, BadInput) or _is_foreign(chunk, problem)):
+                raise
+            failed = _failing_round(chunk, problem_id, run, stop)
+            raise BadInput(f"{chunk.label} fails in round {failed:,} of run {run}: {error}") from error
         cpu_seconds += time.thread_time() - started
+        check_unchanged(chunk.problem, problem, truth)
+        noted.append(in_short(notes))
         measured.append(policy.measures(state))
         complaint = complaint or policy.complaint(state)  # one of a chunk is enough
-    return Runs(regret, cpu_seconds, _gathered(chunk.label, measured), complaint)
+    return Runs(regret, cpu_seconds, _gathered(chunk.label, measured), complaint, joined(noted))
 
 
 def _gathered(label: str, measured: Sequence[Any]) -> dict[str, FloatArray]:
@@ -80,12 +86,60 @@ def _gathered(label: str, measured: Sequence[Any]) -> dict[str, FloatArray]:
     return {name: np.array([each[name] for each in measured], dtype=np.float64) for name in first}
 
 
-def _compile(entry: EntryPoint, arguments: tuple[Any, ...], stop: threading.Event) -> None:
+def _begin(chunk: Chunk, problem_id: str, run: int) -> tuple[Game, Any, Any, tuple[Any, ...]]:
+    """Return the game of a run, a state that has seen nothing, the problem, and what the loop needs."""
+    problem = drawn(chunk.problem, problem_id, chunk.seed, run)
+    game = game_of(problem)
+    state = chunk.policy.start_on(problem, chunk.horizon, game.n_observations(problem, chunk.horizon))
+    return game, state, problem, game.needs(problem, (chunk.seed, problem_id, run))
+
+
+def _play(
+    chunk: Chunk,
+    game: Game,
+    state: Any,
+    problem: Any,
+    needs: tuple[Any, ...],
+    rounds: IntArray,
+    regret: FloatArray,
+    notes: Notes,
+    stop: threading.Event,
+) -> None:
+    function = game.loop.prepared(compiled=chunk.policy.runs_compiled)
+    player = state if chunk.policy.runs_compiled else Stoppable(state, stop)
+    function(player, problem, *needs, rounds, chunk.regret == "realised", regret, notes)
+
+
+def _is_foreign(chunk: Chunk, problem: Any) -> bool:
+    return is_foreign(chunk.policy) or is_foreign(chunk.problem) or is_foreign(problem)
+
+
+def _failing_round(chunk: Chunk, problem_id: str, run: int, stop: threading.Event) -> int:
+    """Return the round in which a run fails, by playing it again to the middle of where it may be, and again."""
+    good, bad = 0, chunk.horizon
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        try:
+            game, state, problem, needs = _begin(chunk, problem_id, run)
+            _play(chunk, game, state, problem, needs, np.array([middle]), np.zeros(1), game.notes(problem, 1), stop)
+        except Stopped:
+            raise
+        except Exception:
+            bad = middle
+        else:
+            good = middle
+    return bad
+
+
+def _compile(label: str, entry: EntryPoint, arguments: tuple[Any, ...], stop: threading.Event) -> None:
     """Compile by playing no round at all, before the clock is started; who waits for another to compile can stop."""
     if entry.is_compiled_for(*arguments):
         return
     with COMPILING:
         if not stop.is_set():
-            entry.compiled(*arguments)
+            try:
+                entry.compile_for(*arguments)
+            except BadInput as error:
+                raise BadInput(f"{label} {error}") from error
     if stop.is_set():
         raise Stopped

@@ -10,7 +10,7 @@ from corebandit.contracts.state import FloatArray
 from corebandit.experiments.description import Point
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import Interval, growth_exponent, mean_interval, resampled_means
+from corebandit.experiments.statistics import Estimate, growth_exponent, mean_interval, resampled_means
 from corebandit.policies.linear.lincore import LinCORe
 from corebandit.problems.linear import LinearBandit
 from corebandit.report import Drawing, scaling
@@ -20,6 +20,9 @@ from corebandit.reproduction.theory import regret_shape
 NAME = "theory"
 FACTORS = {4.0: "warm-up 4", 2.0: "warm-up 2"}
 AGAINST_N, AGAINST_D, AGAINST_K = "Regret against n", "Regret against d", "Regret against K"
+AXES = {AGAINST_N: "rounds after the warm-up", AGAINST_D: "d", AGAINST_K: "log K"}
+THEOREM = {AGAINST_N: (0.5, "sqrt(n)"), AGAINST_D: (1.0, "d"), AGAINST_K: (0.5, "sqrt(log K)")}  # exponents
+BEYOND = "regret beyond the warm-up"
 TITLES = {"n": AGAINST_N, "d": AGAINST_D, "K": AGAINST_K}
 
 SHARES_OF_HORIZON = (0.1, 10**-0.5, 1.0, 10**0.5, 10.0)
@@ -51,7 +54,7 @@ def growing(size: Size) -> Iterator[Experiment]:
 
 
 class Growth(NamedTuple):
-    """Regret beyond the warm-up of one series as one size grows."""
+    """Regret beyond the warm-up of one series as one size grows: the rounds after the warm-up, d, or K."""
 
     title: str
     series: str
@@ -59,13 +62,17 @@ class Growth(NamedTuple):
     regret: list[FloatArray]  # of each size, (runs,)
     left_out: list[float]  # sizes at which nearly all is warm-up, so that nothing can be fitted
 
-    def exponent(self, logarithmic: bool = False) -> Interval:
-        """Return the exponent of regret in the size, or in its logarithm; NaN if there are too few sizes."""
+    def exponent(self) -> Estimate | None:
+        """Estimate the exponent of regret in the size, of K in its logarithm; None if there are too few sizes."""
         if len(self.sizes) < 2:
-            return Interval(math.nan, math.nan, math.nan)
-        sizes = [math.log(size) if logarithmic else size for size in self.sizes]
+            return None
         # Other d and K are other problems; other horizons are the same ones, played longer.
-        return growth_exponent(sizes, self.regret, paired=self.title == AGAINST_N)
+        return growth_exponent(self.scale, self.regret, paired=self.title == AGAINST_N)
+
+    @property
+    def scale(self) -> list[float]:
+        """Return what the exponent is of: the sizes, or the logarithms of K."""
+        return [math.log(size) if self.title == AGAINST_K else float(size) for size in self.sizes]
 
     @property
     def fewest_runs(self) -> int:
@@ -86,19 +93,21 @@ def growths(result: Result) -> list[Growth]:
             )
             curve = curves[experiment["label"], label]
             warm_up = curve.regret[:, curve.rounds.searchsorted(experiment["also_at"][0])]
-            beyond = curve.regret[:, -1] - warm_up
+            beyond = curve.finals - warm_up
+            (size,) = point["at"].values()
+            rounds_after = experiment["horizon"] - experiment["also_at"][0]
             if resampled_means(beyond).min() > 0.0:
-                growth.sizes.extend(point["at"].values())
+                growth.sizes.append(rounds_after if growth.title == AGAINST_N else size)
                 growth.regret.append(beyond)
             else:
-                growth.left_out.extend(point["at"].values())
+                growth.left_out.append(size)
     return list(found.values())
 
 
 def _shape(title: str, size: float) -> float:
     """Return the bound's shape at a size, the others being what they are."""
     if title == AGAINST_N:
-        return regret_shape(round(size), 10, 50)
+        return regret_shape(max(round(size), 1), 10, 50)
     if title == AGAINST_D:
         return regret_shape(10_000, round(size), ARMS_FOR_DIMENSIONS)
     return regret_shape(10_000, 10, round(size))
@@ -109,37 +118,42 @@ def drawings(result: Result) -> list[Drawing]:
     rows, fits = [], []
     first: dict[str, float] = {}
     for growth in growths(result):
-        for size, regret in zip(growth.sizes, growth.regret, strict=True):
+        for size, x, regret in zip(growth.sizes, growth.scale, growth.regret, strict=True):
             mean, low, high = mean_interval(regret)
             scale = first.setdefault(growth.title, mean / _shape(growth.title, size))
             rows.append(
                 {
                     "title": growth.title,
                     "series": growth.series,
-                    "x_name": growth.title.split()[-1],
-                    "x": float(size),
+                    "x_name": AXES[growth.title],
+                    "x": x,
+                    "y_name": BEYOND,
                     "mean": mean,
                     "ci_low": low,
                     "ci_high": high,
                     "bound": scale * _shape(growth.title, size),
                 }
             )
-        exponent = growth.exponent()
-        reference, name = {AGAINST_N: (0.5, "sqrt(n)"), AGAINST_D: (1.0, "d")}.get(growth.title, (0.0, "sqrt(log K)"))
+        if (exponent := growth.exponent()) is None:
+            continue
+        value, low, high = exponent.interval()
+        reference, name = THEOREM[growth.title]
         fits.append(
             {
                 "title": growth.title,
                 "series": growth.series,
-                "exponent": exponent.value,
-                "ci_low": exponent.low,
-                "ci_high": exponent.high,
+                "exponent": value,
+                "ci_low": low,
+                "ci_high": high,
                 "reference": reference,
                 "reference_name": name,
             }
         )
     caption = (
         "LinCORe's regret beyond its warm-up on Gaussian linear bandits as one size grows and the others stay (d = 10, "
-        "K = 50; K = 100 while d grows), both axes logarithmic. Solid: the fitted power law, with its exponent and "
-        "95 % interval. Dashed: the shape of the bound, d sqrt(n log K), through the first point."
+        "K = 50; K = 100 while d grows), both axes logarithmic. Solid: the fitted power law, of K in its logarithm, "
+        "with its exponent and 95 % interval: growth as measured. Dashed: the shape of the theorem's bound, "
+        "d sqrt(n log K), through the first point; the theorem is for the worst case, and for an alpha that grows with "
+        "d and n."
     )
     return [Drawing(NAME, "Growth of regret", caption, scaling(pl.DataFrame(rows), pl.DataFrame(fits)))]

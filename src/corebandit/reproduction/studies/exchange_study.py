@@ -12,7 +12,7 @@ from corebandit.contracts.recipe import AnyPolicy, Problem
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import growth_ratio_interval
+from corebandit.experiments.statistics import log_growth_ratio
 from corebandit.policies.arms.core import CORe
 from corebandit.policies.arms.phe import PHE
 from corebandit.policies.arms.reward_exchange import RewardExchange
@@ -21,7 +21,7 @@ from corebandit.policies.linear.linphe import LinPHE
 from corebandit.problems.linear import LinearBandit
 from corebandit.problems.random_arms import GaussianBandit
 from corebandit.report.claim import Claim, Finding
-from corebandit.reproduction.claims import Finals, above, judged
+from corebandit.reproduction.claims import Finals, Subject, judged, ratio_above
 from corebandit.reproduction.figure import LINCORE, Figure, Size, lincores
 from corebandit.reproduction.paper.figure1 import CLASSES as ARM_CLASSES, CORE
 
@@ -121,13 +121,11 @@ def _grows_faster(
     halves: dict[tuple[str, str], tuple[FloatArray, FloatArray]], problem: str, constant: str, decaying: str
 ) -> Finding:
     own, other = halves[problem, constant], halves[problem, decaying]
-    return above(
+    return ratio_above(
         1.0,
-        growth_ratio_interval(own, other),
+        log_growth_ratio(own, other),
         own[0].size,
-        problem=problem,
-        policy=constant,
-        measure=f"growth from half time of {constant} / of {decaying}",
+        Subject(problem, constant, f"growth from half time of {constant} / of {decaying}"),
     )
 
 

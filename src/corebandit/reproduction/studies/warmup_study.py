@@ -20,7 +20,6 @@ from corebandit.contracts.state import FloatArray
 from corebandit.experiments.description import Point
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import frequency_interval
 from corebandit.policies.arms.bernoulli_ts import BernoulliTS
 from corebandit.policies.arms.core import CORe
 from corebandit.policies.arms.gaussian_ts import GaussianTS
@@ -41,7 +40,7 @@ from corebandit.ranking.policies.cascade_klucb import CascadeKLUCB
 from corebandit.ranking.ranking_problems import YandexLike
 from corebandit.report import Drawing, ratio_maps, tables
 from corebandit.report.claim import Claim, Finding
-from corebandit.reproduction.claims import Finals, below, judged
+from corebandit.reproduction.claims import Finals, Subject, judged, rarely
 from corebandit.reproduction.figure import Figure, Size
 
 NAME = "warmup"
@@ -320,9 +319,8 @@ def claims(result: Result) -> list[Claim]:
 
 def _few_gone_bad(finals: Finals, problem: str) -> Finding:
     regret = finals.regret[problem, RECOMMENDED]
-    interval = frequency_interval(round(share_gone_bad(regret) * regret.size), regret.size)
-    measure = "share of runs gone bad"
-    return below(0.05, interval, regret.size, problem=problem, policy=RECOMMENDED, measure=measure)
+    gone_bad = round(share_gone_bad(regret) * regret.size)
+    return rarely(0.05, gone_bad, regret.size, Subject(problem, RECOMMENDED, "share of runs gone bad"))
 
 
 FIGURE = Figure(

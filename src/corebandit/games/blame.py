@@ -1,0 +1,56 @@
+"""Errors of code that is not ours, as a sentence with file and line."""
+
+import inspect
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from corebandit.compiled.sources import OURS, PACKAGE
+from corebandit.contracts.errors import BadInput
+from corebandit.contracts.recipe import FeaturePolicy, Policy, Problem, RankingPolicy, Recipe
+
+
+def is_foreign(value: Any) -> bool:
+    """Tell whether the class of a recipe, an instance or a state is not ours."""
+    return type(value).__module__.partition(".")[0] != OURS
+
+
+@contextmanager
+def blaming(recipe: Recipe) -> Iterator[None]:
+    """Let errors of a foreign recipe's code be sentences that say where they are; ours are bugs, and look like them."""
+    try:
+        yield
+    except BadInput:
+        raise
+    except Exception as error:
+        place = _foreign_place(error)
+        if place is None and not is_foreign(recipe):
+            raise
+        raise BadInput(
+            f"{recipe.name} fails{place or ''}: {_said(error)}{'' if place else _contract(recipe)}"
+        ) from error
+
+
+def _foreign_place(error: BaseException) -> str | None:
+    """Return where in a foreign file an error comes from."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if PACKAGE not in path.parents and "site-packages" not in path.parts and path.suffix == ".py":
+            return f" in {path}, line {frame.lineno}, {frame.name}"
+    return None
+
+
+def _contract(recipe: Recipe) -> str:
+    """Say how the one method is called that every recipe has."""
+    kinds = ((Policy, "start"), (FeaturePolicy, "start"), (RankingPolicy, "start"), (Problem, "draw"))
+    for kind, method in kinds:
+        if isinstance(recipe, kind):
+            names = list(inspect.signature(getattr(kind, method)).parameters)[1:]
+            return f"; it is called as {method}({', '.join(names)})"
+    return ""
+
+
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"

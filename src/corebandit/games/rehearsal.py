@@ -1,0 +1,153 @@
+"""The first rounds of code that is not ours, played in plain Python and watched, before any of it is compiled.
+
+Compiled code does not look where it writes. Plain Python does, and every mistake that shows in the first rounds is told
+in a sentence: an index out of bounds, an arm without a score, numbers from elsewhere than the stream that was given,
+arguments that were changed. What shows later, the run itself tells (`engines/player.py`).
+"""
+
+import inspect
+import json
+from typing import Any
+
+import numpy as np
+
+from corebandit.contracts.errors import BadInput
+from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe
+from corebandit.contracts.state import arrays_of
+from corebandit.contracts.validate import shortened
+from corebandit.games.blame import blaming, is_foreign
+from corebandit.games.kinds import game_of
+from corebandit.randomness.stream import stream
+
+N_ROUNDS = 150
+COMPILED_ALONE = "compiled code knows numbers, arrays and tuples of these: use an array, or say runs_compiled = False"
+NO_FIELDS = "has no fields, and compiled code takes no empty tuples: give it one, such as n_arms: int"
+METHODS = {
+    "score": (("rng", "scores"), ("features", "rng", "scores")),
+    "update": (("arm", "reward", "rng"), ("arm", "x", "reward", "rng")),
+    "rank": (("rng", "ranking"),),
+    "learn": (("ranking", "clicks", "rng"),),
+}
+
+
+def rehearse(policy: AnyPolicy, problem: Problem, horizon: int) -> None:
+    """Play a few rounds if the policy or the problem is not ours, and raise a BadInput if something is wrong."""
+    instance = problem.draw(stream(0))
+    if not any(map(is_foreign, (policy, problem, instance))):
+        return
+    blamed = policy if is_foreign(policy) else problem
+    described = _described(policy), _described(problem)
+    with blaming(blamed), np.errstate(all="ignore"):  # compiled code does not warn either
+        once, again = (_played(policy, problem, horizon) for _ in range(2))
+    if (_described(policy), _described(problem)) != described:
+        raise BadInput(f"{blamed.name} changes its own parameters while it plays: keep what changes in the state")
+    if once != again:
+        raise BadInput(
+            f"{blamed.name} plays the same rounds differently the second time: all chance must come from the stream "
+            "rng, as in rng.random(), and none from np.random, random or the clock"
+        )
+
+
+def _played(policy: AnyPolicy, problem: Problem, horizon: int) -> list[bytes]:
+    """Play a few rounds, watched, and return what came of it."""
+    n_rounds = min(horizon, N_ROUNDS)
+    instance = problem.draw(stream(0))
+    if policy.runs_compiled and isinstance(instance, tuple) and not instance:
+        raise BadInput(f"{problem.name} {NO_FIELDS}")
+    game, truth = game_of(instance), truth_of(instance)
+    state = policy.start_on(instance, horizon, game.n_observations(instance, n_rounds))
+    if is_foreign(policy):
+        _check_state(policy, state)
+    watched = WatchedState(policy, state) if is_foreign(policy) else state
+    needs, regret, notes = game.needs(instance, (0, "rehearsal", 0)), np.zeros(1), game.notes(instance, 1)
+    game.loop.in_python(watched, instance, *needs, np.array([n_rounds]), False, regret, notes)
+    check_unchanged(problem, instance, truth)
+    arrays = arrays_of(state) if policy.runs_compiled else []
+    return [array.tobytes() for array in (*arrays, regret)]
+
+
+def truth_of(instance: Any) -> list[float] | None:
+    """Return the means of a foreign instance's arms, if it has any and does not say that they change."""
+    return _truth(instance) if is_foreign(instance) else None
+
+
+def check_unchanged(problem: Problem, instance: Any, truth: list[float] | None) -> None:
+    """Raise a BadInput if means have changed and the instance did not say that they may."""
+    if truth is not None and not np.allclose(_truth(instance) or truth, truth, rtol=1e-9, atol=1e-12):
+        raise BadInput(
+            f"the means of {problem.name} change while it is played, so that its regret would be wrong: give it a "
+            "method begin_round(current_round) that says in which rounds they do"
+        )
+
+
+def _truth(instance: Any) -> list[float] | None:
+    if hasattr(instance, "begin_round") or hasattr(instance, "offer") or not hasattr(instance, "n_arms"):
+        return None
+    return [float(instance.best_mean()), *(float(instance.mean(arm)) for arm in range(instance.n_arms))]
+
+
+def _described(recipe: Recipe) -> str:
+    return json.dumps(recipe.describe(), default=repr)
+
+
+def _check_state(policy: AnyPolicy, state: Any) -> None:
+    """Check that a state has what it takes to be compiled, and methods with the arguments that they will be given."""
+    if not policy.runs_compiled:
+        return
+    if not isinstance(state, tuple) or not hasattr(state, "_fields"):
+        raise BadInput(f"{policy.name}: start must return a NamedTuple, not {shortened(state)}")
+    if not state:
+        raise BadInput(f"{policy.name}: its state {NO_FIELDS}")
+    for name, value in zip(state._fields, state, strict=True):
+        if not isinstance(value, np.ndarray | np.generic | int | float | bool | tuple):
+            raise BadInput(f"{policy.name}: {name} of its state is a {type(value).__name__}, but {COMPILED_ALONE}")
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            raise BadInput(f"{policy.name}: {name} of its state is an array of objects, but {COMPILED_ALONE}")
+
+
+class WatchedState:
+    """A state whose every move is looked at."""
+
+    def __init__(self, policy: AnyPolicy, state: Any) -> None:
+        self._policy, self._state, self._round = policy, state, 1
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._state, name, None)
+        if name not in METHODS:
+            return getattr(self._state, name)
+        if value is None:
+            wanted = " or ".join(f"{name}({', '.join(each)})" for each in METHODS[name])
+            raise BadInput(f"{self._policy.name}: its state has no method {wanted}")
+        self._check_signature(name, value)
+        return lambda *arguments: self._watched(name, value, arguments)
+
+    def _check_signature(self, name: str, method: Any) -> None:
+        signature = inspect.signature(method)
+        parameters = signature.parameters.values()
+        taken = [each.name for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+        if len(taken) != len(parameters) or len(taken) not in map(len, METHODS[name]):
+            wanted = " or ".join(f"{name}({', '.join(each)})" for each in METHODS[name])
+            raise BadInput(f"{self._policy.name}: its state must have {wanted}, by place, not {name}{signature}")
+
+    def _watched(self, name: str, method: Any, arguments: tuple[Any, ...]) -> Any:
+        *given, last = arguments
+        if name in ("score", "rank"):  # which fill the last
+            last[:] = np.nan if name == "score" else -1
+        read = [(value, value.copy()) for value in given if isinstance(value, np.ndarray)]
+        result = method(*arguments)
+        for value, before in read:
+            if not np.array_equal(value, before):
+                raise BadInput(f"{self._policy.name}: {name} changes an array that it was given only to read")
+        if name == "score" and np.isnan(last).any():
+            missing = np.flatnonzero(np.isnan(last)).tolist()
+            raise BadInput(
+                f"{self._policy.name}: in round {self._round} score gave no number to the arms {shortened(missing)} of "
+                f"{last.size}: it must fill all of scores"
+            )
+        if name == "rank" and (np.unique(last).size < last.size or last.min() < 0):
+            raise BadInput(
+                f"{self._policy.name}: in round {self._round} rank filled ranking with {shortened(last.tolist())}: it "
+                "must be different items"
+            )
+        self._round += name in ("update", "learn")
+        return result

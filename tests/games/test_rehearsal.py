@@ -1,0 +1,246 @@
+"""Mistakes people make in policies and problems of their own: each is told in a sentence, and nothing is reported."""
+
+import re
+from typing import NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+import corebandit as cb
+from corebandit.catalogue import policy_from, problem_from
+from corebandit.cli import app
+from corebandit.randomness.stream import Stream
+
+MISTAKES = """
+from dataclasses import dataclass
+from typing import NamedTuple
+import numpy as np
+import scipy.stats
+import corebandit as cb
+
+class Good(NamedTuple):
+    counts: np.ndarray
+    def score(self, rng, scores):
+        scores[:] = -self.counts
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+
+class OutState(NamedTuple):
+    counts: np.ndarray
+    def score(self, rng, scores):
+        scores[:] = -self.counts
+    def update(self, arm, reward, rng):
+        self.counts[5000] += 1.0
+@dataclass(frozen=True)
+class Out(cb.Policy):
+    def start(self, n_arms, horizon, capacity): return OutState(np.zeros(n_arms))
+
+class ShapeState(NamedTuple):
+    counts: np.ndarray
+    def score(self, rng, scores):
+        scores[:] = self.counts[:3]
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+@dataclass(frozen=True)
+class Shape(cb.Policy):
+    def start(self, n_arms, horizon, capacity): return ShapeState(np.zeros(n_arms))
+
+class LateState(NamedTuple):
+    counts: np.ndarray
+    def score(self, rng, scores):
+        scores[:] = -self.counts
+        if self.counts.sum() >= 1000:
+            scores[2] = np.nan
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+@dataclass(frozen=True)
+class Late(cb.Policy):
+    def start(self, n_arms, horizon, capacity): return LateState(np.zeros(n_arms))
+
+class GlobalState(NamedTuple):
+    counts: np.ndarray
+    def score(self, rng, scores):
+        scores[:] = np.random.random(scores.size)
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+@dataclass(frozen=True)
+class Global(cb.Policy):
+    def start(self, n_arms, horizon, capacity): return GlobalState(np.zeros(n_arms))
+
+class ListState(NamedTuple):
+    counts: list
+    def score(self, rng, scores):
+        for arm in range(scores.size): scores[arm] = -self.counts[arm]
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+@dataclass(frozen=True)
+class List(cb.Policy):
+    def start(self, n_arms, horizon, capacity): return ListState([0.0] * n_arms)
+
+class KeywordState(NamedTuple):
+    counts: np.ndarray
+    def score(self, *, rng, scores):
+        scores[:] = -self.counts
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+@dataclass(frozen=True)
+class Keyword(cb.Policy):
+    def start(self, n_arms, horizon, capacity): return KeywordState(np.zeros(n_arms))
+
+class ScipyState(NamedTuple):
+    counts: np.ndarray
+    def score(self, rng, scores):
+        for arm in range(scores.size):
+            scores[arm] = scipy.stats.norm.ppf(rng.random()) - self.counts[arm]
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+@dataclass(frozen=True)
+class Scipy(cb.Policy):
+    def start(self, n_arms, horizon, capacity): return ScipyState(np.zeros(n_arms))
+
+@dataclass(frozen=True)
+class Signature(cb.Policy):
+    def start(self, arms): return Good(np.zeros(arms))
+
+class ForgetsState(NamedTuple):
+    counts: np.ndarray
+    def score(self, rng, scores):
+        scores[0] = 1.0
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+@dataclass(frozen=True)
+class Forgets(cb.Policy):
+    def start(self, n_arms, horizon, capacity): return ForgetsState(np.zeros(n_arms))
+
+class MutState(NamedTuple):
+    counts: np.ndarray
+    weights: np.ndarray
+    def score(self, rng, scores):
+        scores[:] = -self.counts
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+        self.weights[0] += 1.0
+@dataclass(frozen=True)
+class Mutates(cb.Policy):
+    weights: object = None
+    def start(self, n_arms, horizon, capacity):
+        if self.weights is None: object.__setattr__(self, "weights", [1.0])
+        self.weights.append(2.0)
+        return MutState(np.zeros(n_arms), np.array(self.weights))
+
+
+@dataclass(frozen=True)
+class Unstarted(cb.Policy):
+    pass
+
+class Changing(NamedTuple):
+    means: np.ndarray
+    @property
+    def n_arms(self): return self.means.size
+    def pull(self, arm, rng):
+        self.means[arm] *= 0.999
+        return self.means[arm]
+    def mean(self, arm): return self.means[arm]
+    def best_mean(self): return self.means.max()
+@dataclass(frozen=True)
+class Drift(cb.Problem):
+    def draw(self, rng): return Changing(np.array([0.2, 0.5, 0.8]))
+
+class LaterChanging(NamedTuple):
+    means: np.ndarray
+    pulls: np.ndarray
+    @property
+    def n_arms(self): return self.means.size
+    def pull(self, arm, rng):
+        self.pulls[0] += 1
+        if self.pulls[0] == 700:
+            self.means[0] = 0.9
+        return self.means[arm]
+    def mean(self, arm): return self.means[arm]
+    def best_mean(self): return self.means.max()
+@dataclass(frozen=True)
+class LaterDrift(cb.Problem):
+    def draw(self, rng): return LaterChanging(np.array([0.2, 0.5, 0.8]), np.zeros(1))
+"""
+
+SENTENCES = {
+    "Out": r"Out fails in .*mistakes\.py, line \d+, update: IndexError: index 5000 is out of bounds",
+    "Shape": r"Shape fails in .*mistakes\.py, line \d+, score: ValueError: could not broadcast",
+    "Late": r"Late fails in round 1,001 of run 0: a policy scored an arm NaN",
+    "Global": r"Global plays the same rounds differently the second time: all chance must come from the stream rng",
+    "List": r"List: counts of its state is a list, but compiled code knows .* or say runs_compiled = False",
+    "Keyword": r"Keyword: its state must have score\(rng, scores\) .* not score\(\*, rng, scores\)",
+    "Scipy": r"Scipy cannot be compiled: .*scipy.*\(.*mistakes\.py, line \d+\); .* runs_compiled = False",
+    "Signature": r"Signature fails: TypeError: .*; it is called as start\(n_arms, horizon, capacity\)",
+    "Forgets": r"Forgets: in round 1 score gave no number to the arms \[1, 2, .*: it must fill all of scores",
+    "Mutates": r"Mutates changes its own parameters while it plays: keep what changes in the state",
+    "Unstarted": r"Unstarted fails: NotImplementedError: Unstarted has no start\(n_arms, horizon, capacity\)",
+}
+
+
+@pytest.fixture
+def mistakes(tmp_path):
+    path = tmp_path / "mistakes.py"
+    path.write_text(MISTAKES)
+    return path
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", SENTENCES)
+def test_a_mistake_is_one_sentence_and_nothing_is_reported(name, mistakes, tmp_path):
+    arguments = ["--policies", f"UCB1,{mistakes}:{name}", "--runs", "3", "--horizon", "2000", "--out", tmp_path / "out"]
+    done = CliRunner().invoke(app, ["compare", "--problem", "bernoulli", *map(str, arguments)])
+    assert done.exit_code == 2, done.output
+    sentence = done.stderr.strip().splitlines()[-1]
+    assert re.search(f"^Error: {SENTENCES[name]}", sentence), sentence
+    assert not (tmp_path / "out" / "report.html").exists()
+
+
+@pytest.mark.parametrize("name", ["Drift", "LaterDrift"])
+def test_a_problem_that_changes_without_saying_so_is_refused(name, mistakes):
+    experiment = cb.Experiment(problem_from(f"{mistakes}:{name}"), [cb.UCB1()], horizon=1000, runs=1)
+    with pytest.raises(
+        cb.BadInput, match=rf"the means of {name} change while it is played.*begin_round\(current_round\)"
+    ):
+        cb.run(experiment)
+
+
+def test_a_sound_policy_is_played_and_ours_are_not_rehearsed(mistakes, monkeypatch):
+    source = mistakes.read_text()
+    mistakes.write_text(
+        source.replace(
+            "class Signature(cb.Policy):\n    def start(self, arms): return Good(np.zeros(arms))",
+            "class Signature(cb.Policy):\n    def start(self, n_arms, *_): return Good(np.zeros(n_arms))",
+        )
+    )
+    good = policy_from(f"{mistakes}:Signature")
+    assert cb.run(cb.Experiment(cb.BernoulliBandit(), [good], horizon=300, runs=2)).regret("Signature").shape == (
+        2,
+        100,
+    )
+
+    def forbidden(*arguments):
+        raise AssertionError("ours is rehearsed")
+
+    monkeypatch.setattr("corebandit.games.rehearsal._played", forbidden)
+    cb.run(cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()], horizon=300, runs=2))
+
+
+class NoField(NamedTuple):
+    """A problem of one arm that needs nothing to know."""
+
+    n_arms = 1
+
+    def pull(self, arm: int, rng: Stream) -> float:
+        return rng.random()
+
+    def mean(self, arm: int) -> float:
+        return 0.5
+
+    def best_mean(self) -> float:
+        return 0.5
+
+
+def test_a_problem_without_fields_is_a_sentence():
+    with pytest.raises(cb.BadInput, match="has no fields, and compiled code takes no empty tuples"):
+        cb.run(cb.Experiment(NoField(), [cb.UCB1()], horizon=20, runs=1))

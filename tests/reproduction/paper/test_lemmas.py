@@ -1,0 +1,114 @@
+"""The lemmas hold for LinCORe, and each is seen to fail for one that does what it forbids."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from corebandit.experiments.run import run
+from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
+from corebandit.reproduction import own_histories as own
+from corebandit.reproduction.figure import Size
+from corebandit.reproduction.paper import lemma_drawing, lemmas
+from faulty_lincore import DOUBLED, FIXED, HALVED, MISSING, NONE, OUTLIER, SHIFTED, SILENT, FaultyLinCORe
+from made_up import verdicts_of
+
+N = min(lemmas.OWN_HORIZONS)
+OWN = {lemmas.PRACTICE, lemmas.THEOREM, lemmas.COINS}
+SIZE = Size(horizon=N, runs=1)
+
+
+def seen(monkeypatch, fault, names, most_runs=None):
+    """Return what is seen of a faulty LinCORe's own histories."""
+
+    def faulty(factor, horizon):
+        return FaultyLinCORe(z=lemmas.OWN_HORIZONS[horizon], warm_up=factor, sampler="exact", fault=fault)
+
+    monkeypatch.setattr(lemmas, "lincore", faulty)
+    played = [each for each in lemmas.checks(SIZE) if each.name in names]
+    return run([replace(each, runs=min(each.runs, most_runs or each.runs)) for each in played])
+
+
+@pytest.fixture(scope="module")
+def sound():
+    with pytest.MonkeyPatch.context() as patch:
+        return seen(patch, NONE, OWN)
+
+
+@pytest.mark.heavy
+def test_all_hold_for_lincore(sound):
+    found = verdicts_of(lemmas.claims(sound))
+    assert set(found) == {("T1", 4.0), ("T1", 2.0), ("T2", None), ("T6", None), ("T7", None), ("T8", 4.0), ("T8", 2.0)}
+    assert set(found.values()) == {HOLDS}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("fault", "name", "claim"),
+    [
+        (HALVED, lemmas.PRACTICE, ("T1", 4.0)),
+        (HALVED, lemmas.PRACTICE, ("T1", 2.0)),
+        (OUTLIER, lemmas.PRACTICE, ("T2", None)),
+        (SHIFTED, lemmas.PRACTICE, ("T6", None)),
+        (MISSING, lemmas.PRACTICE, ("T6", None)),
+        (DOUBLED, lemmas.COINS, ("T7", None)),
+        (SILENT, lemmas.THEOREM, ("T8", 4.0)),
+        (FIXED, lemmas.THEOREM, ("T8", 2.0)),
+    ],
+)
+def test_what_a_lemma_forbids_is_caught(monkeypatch, fault, name, claim):
+    found = verdicts_of(lemmas.claims(seen(monkeypatch, fault, {name}, most_runs=100)))
+    assert found[claim] == FAILS
+
+
+@pytest.mark.heavy
+def test_margins_stand_beside_the_evidence(sound):
+    claims = {claim.id: claim for claim in lemmas.claims(sound) if claim.warm_up != 2.0}
+    for name, bound, allowed in (("T1", "variance", 1.0), ("T2", "size", 2.0), ("T6", "distance", 1.0)):
+        (_, _, curve), *_ = lemmas.seen_of(sound, lemmas.PRACTICE)
+        margin = own.margin(curve, bound, allowed / N)
+        assert margin > 1.5
+        assert f"tighter by a factor of {margin:.2f} (warm-up 4, n = {N})" in claims[name].evidence
+    assert "(0/1 rewards)" in claims["T7"].evidence
+    assert "times the bound" in claims["T8"].evidence
+    assert "put the best arm above its true mean" in claims["T8"].evidence
+
+
+@pytest.mark.heavy
+def test_a_picture_shows_how_often_each_would_fail(sound):
+    (drawing,) = lemma_drawing.drawings(sound)
+    titles = [axes.get_title(loc="left") for axes in drawing.figure.axes]
+    assert titles == [
+        "Lemma 1: the pool's variance",
+        "Lemma 2: the largest value",
+        "Least squares: the distance",
+        "Noise concentrates",
+        "Noise is optimistic",
+    ]
+    (_, _, curve), *_ = lemmas.seen_of(sound, lemmas.PRACTICE)
+    x, y = drawing.figure.axes[0].lines[0].get_data()
+    rooms = own.rooms(curve, "variance")
+    assert y == pytest.approx([np.mean(rooms < tightening) for tightening in x])
+
+
+def test_what_was_not_watched_is_neither_judged_nor_drawn():
+    nothing = run([next(lemmas.checks(SIZE))])
+    found = verdicts_of(lemmas.claims(nothing))
+    assert found["T6", None] == found["T7", None] == found["T8", 4.0] == UNDECIDED
+    assert lemma_drawing.drawings(nothing) == []
+
+
+def test_horizons_are_tried_that_so_many_runs_can_decide():
+    few, many = (
+        {each.horizon for each in lemmas.checks(Size(horizon=N, runs=runs)) if each.name in OWN} for runs in (1, 1000)
+    )
+    assert (few, many) == ({150}, {150, 1000})
+    for each in lemmas.checks(Size(horizon=N, runs=1000)):
+        if each.name == lemmas.PRACTICE:
+            two = 2 * sum(np.exp(-each.runs / horizon) > 1e-9 for horizon in lemmas.OWN_HORIZONS)
+            assert (1.0 - 1.0 / each.horizon) ** each.runs < 0.0025 / two  # Holm: n = 150 is beyond doubt
+    for each in lemmas.checks(Size(horizon=N, runs=1)):
+        if each.name == lemmas.THEOREM:
+            (policy, *_) = each.policies.values()
+            n_draws = policy.n_draws * each.runs * lemmas.N_LOOKS
+            assert (1.0 - own.promised_optimism(policy.policy, N)) ** n_draws < 0.0025

@@ -1,0 +1,90 @@
+"""Numbers in README and docs are those of stored results, and stay so."""
+
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+import corebandit as cb
+from corebandit.report import tables
+from corebandit.report.claim import Claim
+from corebandit.reproduction.publish import publish
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = runpy.run_path(str(ROOT / "scripts" / "fill_docs.py"))
+PAGE = """before
+<!-- numbers: table figure1 -->
+stale
+<!-- end -->
+<!-- numbers: about figure1 -->
+<!-- end -->
+<!-- numbers: claims figure1 -->
+<!-- end -->
+CORe had <!-- number: figure1 bernoulli CORe -->7<!-- end --> here.
+after
+"""
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    experiment = cb.Experiment(
+        cb.BernoulliBandit(), [cb.CORe(), cb.UCB1()], 300, 12, name="figure1", title="Clicks | yes"
+    )
+    result = cb.run(experiment)
+    claim = Claim("F1.a", "CORe is below.", 4.0, "holds", "open", "this decided")
+    other = Claim("T1", "A lemma.", None, "holds", "holds", "that")
+    publish(result, folder, title="t", command="corebandit x", seconds=1.0, claims=[claim, other])
+    SCRIPT["store"](folder, folder / "stored")
+    return result, SCRIPT["stored_results"](folder / "stored")
+
+
+def test_every_page_has_the_numbers_that_are_stored():
+    results = SCRIPT["stored_results"]()
+    for name in SCRIPT["PAGES"]:
+        page = (ROOT / name).read_text(encoding="utf-8")
+        assert SCRIPT["filled"](page, results) == page, f"run scripts/fill_docs.py: {name} differs from docs/results"
+
+
+def test_a_run_is_stored_and_shown(stored):
+    result, results = stored
+    assert list(results) == ["figure1"]
+    assert [claim["id"] for claim in results["figure1"]["claims"]] == ["F1.a"]
+    page = SCRIPT["filled"](PAGE, results)
+    row = result.summary().row(0, named=True)
+    said = tables.with_error(row["mean"], row["stderr"])
+    assert f"| CORe | {said}" in page
+    assert f"-->{said}" in page.splitlines()[-2]
+    assert "stale" not in page
+    assert "| policy | Clicks / yes |" in page
+    assert "12 runs of 300 rounds each; version" in page
+    assert "| F1.a: CORe is below. | 4 | **holds** (one by one: open) | this decided |" in page
+    assert page.startswith("before\n")
+    assert page.endswith("here.\nafter\n")
+
+
+def test_a_page_that_differs_is_noticed(stored):
+    _, results = stored
+    page = SCRIPT["filled"](PAGE, results)
+    assert SCRIPT["filled"](page, results) == page
+    first = page.index("| CORe |") + 9
+    changed = page[:first] + ("1" if page[first] != "1" else "2") + page[first + 1 :]
+    assert SCRIPT["filled"](changed, results) == page
+    assert changed != page
+
+
+def test_what_is_not_stored_is_no_silence(stored):
+    _, results = stored
+    for mark in (
+        '<!-- number: figure1 bernoulli "No one" -->1<!-- end -->',
+        "<!-- numbers: table figure2 -->\n<!-- end -->",
+    ):
+        with pytest.raises(KeyError):
+            SCRIPT["filled"](mark, results)
+
+
+def test_stored_files_are_small_and_say_where_they_come_from():
+    for path in SCRIPT["STORE"].glob("*.json"):
+        assert path.stat().st_size < 200_000
+        assert set(json.loads(path.read_text(encoding="utf-8"))["about"]) == {"command", "made", "version", "sources"}
