@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import corebandit as cb
+from corebandit.catalogue import policy_from
 from corebandit.compiled.bridge import EntryPoint, allocating_nothing
+from corebandit.contracts.recipe import Policy
 from corebandit.randomness.stream import Stream, stream
 from fresh_interpreter import run_python
 
@@ -104,7 +107,7 @@ def test_methods_of_nested_tuples_and_helper_methods_run_compiled() -> None:
     assert loop(counter, 4) == 4 * 2 * (2 * 3.0 * 1.5)
     np.testing.assert_array_equal(counter.totals, np.full(2, 36.0))
     if IS_COMPILED:
-        assert loop.signatures  # it was compiled indeed
+        assert learn_in_a_loop.dispatcher.signatures  # it was compiled indeed
 
 
 def test_each_class_gets_its_own_method_of_a_shared_name() -> None:
@@ -252,3 +255,47 @@ heavy = {"numba", "polars", "matplotlib", "scipy", "numpy.linalg", "pydantic", "
 assert not heavy, f"import corebandit also imports {heavy}"
 """
     assert min(float(run_python(script, tmp_path)) for _ in range(3)) < 0.25
+
+
+# Classes of the same name -----------------------------------------------------------------------------------------
+
+NAMESAKE = """
+from dataclasses import dataclass
+from typing import NamedTuple
+import numpy as np
+import corebandit as cb
+
+class State(NamedTuple):
+    counts: np.ndarray
+
+    def score(self, rng, scores):
+        scores[:] = 0.0
+        scores[{arm}] = 1.0
+
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+
+@dataclass(frozen=True)
+class Only{arm}(cb.Policy):
+    def start(self, n_arms, horizon, capacity):
+        return State(np.zeros(n_arms))
+"""
+
+
+@pytest.fixture
+def namesakes(tmp_path: Path) -> list[Policy]:
+    """Return policies of two files, whose states have the same name and the same fields."""
+    for arm in (0, 1):
+        (tmp_path / f"only_{arm}.py").write_text(NAMESAKE.format(arm=arm))
+    return [policy_from(f"{tmp_path / f'only_{arm}.py'}:Only{arm}") for arm in (0, 1)]
+
+
+def test_states_of_the_same_name_in_two_files_run_their_own_code(namesakes: list[Policy]) -> None:
+    problem = cb.FixedArms([cb.Bernoulli(0.9), cb.Bernoulli(0.1)])
+    result = cb.run(cb.Experiment(problem, namesakes, horizon=50, runs=1), jobs=1)
+    assert [result.notes(policy.label).pulls.tolist() for policy in namesakes] == [[[50, 0]], [[0, 50]]]
+
+
+def test_agents_with_states_of_the_same_name_run_their_own_code(namesakes: list[Policy]) -> None:
+    agents = [cb.Agent(policy, arms=["a", "b"], seed=1) for policy in namesakes]
+    assert [[agent.ask().arm for _ in range(3)] for agent in agents] == [["a"] * 3, ["b"] * 3]

@@ -80,8 +80,8 @@ for state in (UCB1().start(3, horizon=2000, capacity=2000), *(
     kind(np.zeros(3), np.zeros(3)) for kind in (own_policy.OwnState, ScriptState)
 )):
     total = loop(state, np.array([0.2, 0.5, 0.55]), stream(1, "play"))
-    print(total, sum(loop.stats.cache_hits.values()) - hits)
-    hits = sum(loop.stats.cache_hits.values())
+    print(total, sum(total_reward.dispatcher.stats.cache_hits.values()) - hits)
+    hits = sum(total_reward.dispatcher.stats.cache_hits.values())
 """
 
 

@@ -161,12 +161,19 @@ class EntryPoint:
 
     `entry.compiled` is the function to call, `entry.compiled_for(*arguments)` its machine code, `entry.in_python` the
     function as it was written.
+
+    Numba's own way in tells classes apart by their names and the types of their fields, and would call the machine code
+    of one `State` with another one from another file. So types are looked up here, classes and all.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.in_python = function
-        self.compiled: Any = _compile(function)
-        keep_on_disk(self.compiled)
+        self.dispatcher: Any = _compile(function)
+        keep_on_disk(self.dispatcher)
+
+    def compiled(self, *arguments: Any) -> Any:
+        """Call the machine code for `arguments`, which is compiled or loaded the first time."""
+        return self.compiled_for(*arguments)(*arguments)
 
     def prepared(self, *, compiled: bool) -> Callable[..., Any]:
         """Return the function, compiled or as it was written."""
@@ -174,29 +181,31 @@ class EntryPoint:
 
     def is_compiled_for(self, *arguments: Any) -> bool:
         """Tell whether this process has the machine code for `arguments`."""
-        return bool(config.DISABLE_JIT) or tuple(map(machine_type, arguments)) in self.compiled.overloads
+        return bool(config.DISABLE_JIT) or tuple(map(machine_type, arguments)) in self.dispatcher.overloads
 
     def is_still_to_compile_for(self, *arguments: Any) -> bool:
         """Tell whether machine code for `arguments` is to be kept on disk, but no process has compiled it."""
         if self.is_compiled_for(*arguments):
             return False
-        return is_missing(self.compiled, tuple(map(machine_type, arguments)))
+        return is_missing(self.dispatcher, tuple(map(machine_type, arguments)))
 
     def compile_for(self, *arguments: Any) -> None:
-        """Compile by calling with `arguments`, or raise BadInput with the end of a sentence that says why not."""
+        """Compile for `arguments`, or raise BadInput with the end of a sentence that says why not."""
         try:
-            self.compiled(*arguments)
+            self.compiled_for(*arguments)
         except NumbaError as error:
             raise BadInput(explained(str(error))) from error
 
     def compiled_for(self, *arguments: Any) -> Callable[..., Any]:
-        """Call the function with `arguments` and return its machine code, for arguments of exactly the same types.
+        """Return the machine code for arguments of exactly the types of these.
 
-        Numba looks up the types of all arguments in every call, which takes longer than a decision. Here nobody does:
-        whoever calls the machine code must pass arguments of the same `machine_type`: arrays of the same numbers, axes
-        and layout, a float where there was one.
+        Looking up the types of all arguments in every call takes longer than a decision. Whoever calls the machine code
+        itself must pass arguments of the same `machine_type`: arrays of the same numbers, axes and layout, a float
+        where there was one.
         """
-        self.compiled(*arguments)
         if config.DISABLE_JIT:
-            return cast(Callable[..., Any], self.compiled)
-        return cast(Callable[..., Any], self.compiled.overloads[tuple(map(machine_type, arguments))].entry_point)
+            return cast(Callable[..., Any], self.dispatcher)
+        types = tuple(map(machine_type, arguments))
+        if types not in self.dispatcher.overloads:
+            self.dispatcher.compile(types)
+        return cast(Callable[..., Any], self.dispatcher.overloads[types].entry_point)
