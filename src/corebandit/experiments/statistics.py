@@ -12,7 +12,6 @@ delta method in the sample and in every resample.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,10 +19,9 @@ import numpy as np
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, check_number, shortened
+from corebandit.experiments.resampling import N_RESAMPLES, resampled, resampled_covariances, resampled_means
 
-N_RESAMPLES, BLOCK = 8000, 400
 ROUNDING = 1e-12  # of the variances of two samples, what rounding leaves of their difference
-MOST_WEIGHTS = 16_000_000  # kept for the next curve: 128 MB
 LEVEL = 0.95
 
 
@@ -139,7 +137,7 @@ def mean_estimate(values: FloatArray) -> Estimate:
 
 def mean_estimates(values: FloatArray) -> list[Estimate]:
     """Estimate the means of the columns of `values` `(runs, n)`."""
-    means, errors = _resampled(values)
+    means, errors = resampled(values)
     return [
         Estimate(float(column.mean()), _error(column), mean, error)
         for column, mean, error in zip(values.T, means.T, errors.T, strict=True)
@@ -153,7 +151,7 @@ def log_estimate(samples: FloatArray, weights: Sequence[float]) -> Estimate:
     """
     factors = np.asarray(weights, np.float64)
     means = samples.mean(axis=0)
-    resampled, covariances = _resampled_covariances(samples)
+    resampled, covariances = resampled_covariances(samples)
     with np.errstate(divide="ignore", invalid="ignore"):  # a resampled mean may be 0: then it is infinitely far
         value = float(np.log(means) @ factors)
         error = _error(samples @ (factors / means))
@@ -290,58 +288,6 @@ def _independent_sum(parts: Sequence[Estimate]) -> Estimate:
     variances = np.sum([part.errors[order] ** 2 for part, order in zip(parts, orders, strict=True)], axis=0)
     value, error = sum(part.value for part in parts), np.sqrt(sum(part.error**2 for part in parts))
     return Estimate(float(value), float(error), resampled, np.sqrt(variances))
-
-
-# Resampling -------------------------------------------------------------------------------------------------------
-
-
-def resampled_means(values: FloatArray) -> FloatArray:
-    """Return means `(resamples, ...)` of `values` `(runs, ...)` over runs drawn with replacement.
-
-    The same runs are drawn for every array of as many runs, so what is paired stays paired.
-    """
-    n_runs = values.shape[0]
-    if n_runs * N_RESAMPLES <= MOST_WEIGHTS:
-        return _weights(n_runs) @ values
-    rng = np.random.default_rng(0)
-    parts = [_drawn_weights(rng, n_runs, BLOCK) @ values for _ in range(N_RESAMPLES // BLOCK)]
-    return np.concatenate(parts)
-
-
-def _resampled(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return resampled means of `values` `(runs, n)` and their standard errors, each `(resamples, n)`."""
-    n_runs = len(values)
-    centred = values - values.mean(axis=0)  # squares of small numbers lose no digits
-    means, squares = resampled_means(centred), resampled_means(centred**2)
-    variances = np.maximum(squares - means**2, 0.0)
-    variances[variances < 1e-14 * squares] = 0.0  # what rounding leaves where all that was drawn is one number
-    return means + values.mean(axis=0), np.sqrt(variances / max(n_runs - 1, 1))
-
-
-def _resampled_covariances(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return resampled means of `samples` `(runs, n)`, and covariances of the means `(resamples, n, n)`."""
-    n_runs, n = samples.shape
-    centred = samples - samples.mean(axis=0)
-    means = resampled_means(centred)
-    products = resampled_means((centred[:, :, None] * centred[:, None, :]).reshape(n_runs, n * n)).reshape(-1, n, n)
-    covariances = products - means[:, :, None] * means[:, None, :]
-    return means + samples.mean(axis=0), covariances / max(n_runs - 1, 1)
-
-
-@lru_cache(maxsize=3)  # many curves have as many runs
-def _weights(n_runs: int) -> FloatArray:
-    """Return the weight of each run in each resample, `(resamples, runs)`."""
-    rng = np.random.default_rng(0)
-    weights = np.concatenate([_drawn_weights(rng, n_runs, BLOCK) for _ in range(N_RESAMPLES // BLOCK)])
-    weights.setflags(write=False)
-    return weights
-
-
-def _drawn_weights(rng: np.random.Generator, n_runs: int, n_resamples: int) -> FloatArray:
-    """Draw the weight of each run in some resamples."""
-    picks = rng.integers(n_runs, size=(n_resamples, n_runs)) + n_runs * np.arange(n_resamples)[:, None]
-    counts = np.bincount(picks.ravel(), minlength=n_resamples * n_runs)
-    return counts.reshape(n_resamples, n_runs) / n_runs
 
 
 def _quantiles(distances: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:

@@ -189,6 +189,14 @@ class Finals:
         own, other = self.regret[problem, policy], self.regret[problem, rival]
         return below(0.0, mean_estimate(own - other), own.size, Subject(problem, policy, f"{policy} - {rival}"))
 
+    def least(self, problem: str, policy: str, rivals: Sequence[str]) -> Finding:
+        """Judge whether a policy's regret is below that of every rival, which is one comparison."""
+        own = self.regret[problem, policy]
+        gaps = {rival: own - self.regret[problem, rival] for rival in rivals}
+        nearest = max(gaps, key=lambda rival: float(gaps[rival].mean()))
+        subject = Subject(problem, policy, f"{policy} - {nearest}, the nearest of {len(rivals)}")
+        return below(0.0, Largest([mean_estimate(gap) for gap in gaps.values()]), own.size, subject)
+
     def comparable(self, problem: str, policy: str, rivals: Sequence[str], factor: float) -> Finding:
         """Judge whether a policy's regret is below `factor` times that of its best rival, chosen in each resample."""
         own = self.regret[problem, policy]

@@ -13,7 +13,7 @@ from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import largest_log_ratio, log_ratio, mean_estimate
+from corebandit.experiments.statistics import Largest, largest_log_ratio, log_ratio, mean_estimate
 from corebandit.experiments.sweep import sweep
 from corebandit.policies.linear.linphe import LinPHE
 from corebandit.policies.linear.lints import LinTS
@@ -140,12 +140,11 @@ def _judge_map(result: Result, factor: float, lincore: str) -> Claim:
     corners: list[Finding] = [
         below(
             0.0,
-            mean_estimate(cells[cell] - cells[corner]),
+            Largest([mean_estimate(cells[cell] - cells[corner]) for cell in GOOD]),
             runs,
-            Subject("", "LinCORe", f"{_spelled(cell)} - {_spelled(corner)}, which {how}"),
+            Subject("", "LinCORe", f"worst of the region {_worst(cells, GOOD)} - {_spelled(corner)}, which {how}"),
         )
         for how, corner in BAD.items()
-        for cell in GOOD
     ]
     return judged(
         "F3.d",

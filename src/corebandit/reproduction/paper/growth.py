@@ -9,8 +9,9 @@ import polars as pl
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.description import Point
 from corebandit.experiments.experiment import Experiment
+from corebandit.experiments.resampling import resampled_means
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import Estimate, growth_exponent, mean_interval, resampled_means
+from corebandit.experiments.statistics import Estimate, growth_exponent, mean_interval
 from corebandit.policies.linear.lincore import LinCORe
 from corebandit.problems.linear import LinearBandit
 from corebandit.report import Drawing, scaling
