@@ -46,9 +46,8 @@ def history():
     problem, game = PROBLEM.draw(stream(1, "problem")), FeatureGame()
     state = watched().start_on(problem, HORIZON, HORIZON)
     remembered = Remembered(state)
-    game.loop.in_python(
-        remembered, problem, *game.needs(problem, (1, "watched", 0)), np.array([HORIZON]), False, np.zeros(1)
-    )
+    needs, notes = game.needs(problem, (1, "watched", 0)), game.notes(problem, 1)
+    game.loop.in_python(remembered, problem, *needs, np.array([HORIZON]), False, np.zeros(1), notes)
     return problem, state, np.array(remembered.rows), np.array(remembered.rewards)
 
 
