@@ -92,6 +92,7 @@ def test_all_claims_hold_when_it_is_as_the_paper_says():
         ({"SSMC": 60}, ("F1.b", 4.0), FAILS),
         ({"SSMC": 80}, ("F1.b", 4.0), UNDECIDED),
         ({"PHE": 900}, ("F1.c", 4.0), FAILS),
+        ({"CORe": 900}, ("F1.c", 4.0), FAILS),
         ({"CORe": 900}, ("F1.c", 2.0), HOLDS),
     ],
 )
