@@ -5,11 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from corebandit.experiments.curve import Curve
+from corebandit.experiments.result import Result
 from corebandit.experiments.run import run
 from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
 from corebandit.reproduction import own_histories as own
 from corebandit.reproduction.figure import Size
 from corebandit.reproduction.paper import lemma_drawing, lemmas
+from corebandit.reproduction.watched import EDGES
 from faulty_lincore import DOUBLED, FIXED, HALVED, MISSING, NONE, OUTLIER, SHIFTED, SILENT, FaultyLinCORe
 from made_up import verdicts_of
 
@@ -89,6 +92,43 @@ def test_a_picture_shows_how_often_each_would_fail(sound):
     x, y = drawing.figure.axes[0].lines[0].get_data()
     rooms = own.rooms(curve, "variance")
     assert y == pytest.approx([np.mean(rooms < tightening) for tightening in x])
+
+
+def made_up_histories(name, runs, **measures):
+    """Return own histories of a kind in which 50 draws of each run were looked at, 10 at a time."""
+    counted = [f"{what} {edge:.3g}" for what in ("spread", "lift") for edge in EDGES]
+    rooms = [f"{bound} room" for bound in ("variance", "size", "distance")]
+    usual = {key: np.zeros(runs) for key in (*counted, "hopeful", "fewest")} | {
+        key: np.full(runs, 2.0) for key in rooms
+    }
+    seen = {**usual, "draws": np.full(runs, 50.0), **{key.replace("_", " "): each for key, each in measures.items()}}
+    curve = Curve(
+        name,
+        "linear",
+        lemmas.label("warm-up 4", N),
+        "",
+        np.array([N]),
+        np.zeros((runs, 1)),
+        cpu_seconds=0.0,
+        measures=seen,
+    )
+    return {claim.id: claim for claim in lemmas.claims(Result([], [curve])) if claim.warm_up != 2.0}
+
+
+def test_own_histories_are_judged_by_the_bound_and_the_chance_of_each_lemma():
+    runs = 1050
+    broken = {"variance_room": 1, "size_room": 2, "distance_room": 3}
+    rooms = {bound: np.where(np.arange(runs) < n, 0.9, 2.0) for bound, n in broken.items()}
+    found = made_up_histories(lemmas.PRACTICE, runs, **rooms)
+    assert [(each.value, each.bound) for each in found["T1"].details] == [(1 / runs, 1 / N)]
+    assert [(each.value, each.bound) for each in found["T2"].details] == [(2 / runs, 2 / N)]
+    assert [(each.value, each.bound) for each in found["T6"].details] == [(3 / runs, 1 / N)]
+
+
+def test_the_past_with_the_fewest_optimistic_draws_is_told_by_their_share():
+    found = made_up_histories(lemmas.THEOREM, 4, fewest=np.array([5.0, 3.0, 9.0, 4.0]), lift_1=np.full(4, 40.0))
+    assert "in no past fewer than 0.3 of its draws" in found["T8"].evidence
+    assert [each.value for each in found["T8"].details] == [0.8]
 
 
 def test_what_was_not_watched_is_neither_judged_nor_drawn():
