@@ -10,13 +10,14 @@ from corebandit.agents.codec import array_to_json, write_content
 from corebandit.catalogue import policy_from
 from corebandit.contracts.errors import DamagedFile
 from forging import attack, content_of, is_harmless, new_agent, trained
+from often import often
 
 # States that keep places in arrays; test_attacks.py takes all. To compile them for checked indices is what takes long.
 SOME = ("CORe", "SSMC", "LinTS", "BatchRank")
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("kind", ["clicks", "numbers"])
+@pytest.mark.parametrize("kind", often(["numbers"], ["clicks", "numbers"], pytest.mark.thorough))
 def test_no_forged_agent_crashes_hangs_or_leaves_its_memory(kind):
     outcomes = list(attack(list(SOME), kind, n_rounds=40, share=0.04))
     assert len(outcomes) > 2 * len(SOME)

@@ -11,6 +11,7 @@ from corebandit.agents.codec import array_to_json, fill_from_json
 from corebandit.agents.migrations import PAGE, in_todays_layout
 from corebandit.catalogue import policy_named
 from corebandit.parts.history import History, new_history
+from often import often
 from saved_play import continuation
 
 FOLDER = Path(__file__).with_name("saved_by_0_4")
@@ -19,7 +20,10 @@ NEEDS = {"EstimatorCORe": cb.EstimatorCORe(cb.RidgeRegression())}  # what no fil
 N_POLICIES = 43  # of 0.4, without those that need PyTorch
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+SOME = ["CORe", "UCB1", "SSMC", "NPTS", "LinCORe", "LinTS", "LinPHE", "GLMCORe", "RankedBandits", "TopRank"]
+
+
+@pytest.mark.parametrize("name", often(SOME, EXPECTED, pytest.mark.thorough))
 def test_an_agent_saved_by_0_4_goes_on_as_it_did_there(name, tmp_path):
     expected = dict(EXPECTED[name])
     first, how = expected.pop("first"), {key: expected.pop(key) for key in ("ranks", "by_features") if key in expected}

@@ -57,10 +57,14 @@ TWINS = [
 ]
 SLOW = [cb.Giro(), cb.EstimatorCORe()]
 SELDOM = [*FURTHER, *TWINS, *SLOW]
-EVERY = often(QUICK, [policy for policy in [*POLICIES, *VARIANTS] if policy not in SELDOM], pytest.mark.heavy)
+HEAVY = [cb.PHE(), cb.NPTS(), cb.LinPHE(), cb.GLMCORe()]
+FIRST = often(QUICK, [*QUICK, *HEAVY], pytest.mark.heavy)
+REST = often(
+    [], [each for each in [*POLICIES, *VARIANTS] if each not in [*QUICK, *HEAVY, *SELDOM]], pytest.mark.thorough
+)
 
 
-@pytest.mark.parametrize("policy", [*EVERY, *often([], SELDOM)], ids=lambda p: p.label)
+@pytest.mark.parametrize("policy", [*FIRST, *REST, *often([], SELDOM)], ids=lambda p: p.label)
 def test_every_policy_keeps_the_contract(policy):
     cb.check_policy(policy)
 

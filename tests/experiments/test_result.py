@@ -7,6 +7,7 @@ import pytest
 
 import corebandit as cb
 from corebandit import report
+from corebandit.experiments.curve import Curve
 from corebandit.experiments.description import Point
 from corebandit.report import tables
 from corebandit.reproduction.publish import publish
@@ -51,6 +52,15 @@ def test_differences_are_paired(result):
         ValueError, match=r"baseline must be one of the policies \(CORe, UCB1, UniformRandom\), not 'TS'"
     ):
         result.differences("TS")
+
+
+def test_a_run_that_is_equal_is_not_better():
+    regrets = {"base": np.array([5.0, 5.0, 5.0, 5.0]), "other": np.array([4.0, 5.0, 5.0, 7.0])}
+    curves = [
+        Curve("f", "p", policy, "", np.array([10]), regret[:, None], cpu_seconds=0.0)
+        for policy, regret in regrets.items()
+    ]
+    assert cb.Result([], curves).differences()["share_better"].to_list() == [0.25]
 
 
 def test_one_policy_is_picked_by_name(result):

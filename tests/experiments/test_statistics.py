@@ -13,6 +13,7 @@ from corebandit.experiments.statistics import (
     mean_estimate,
     mean_interval,
     mean_intervals,
+    resampled_means,
     standard_error,
 )
 
@@ -54,6 +55,25 @@ def test_the_interval_of_a_ratio_is_the_studentised_bootstrap_s_of_its_logarithm
     found = log_ratio(*pairs.T).interval()
     assert found.value == pytest.approx(statistic(pairs))
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.05 * (high - low))
+
+
+def test_each_resample_has_the_mean_and_the_error_of_the_runs_it_drew():
+    values = np.random.default_rng(13).exponential(size=(6, 2)) + 0.5
+    mean, ratio = mean_estimate(values[:, 0]), log_ratio(*values.T)
+    for place, weights in enumerate(resampled_means(np.eye(6))[:40]):
+        drawn = np.repeat(values, np.rint(6 * weights).astype(int), axis=0)
+        means = drawn.mean(axis=0)
+        assert mean.resampled[place] == pytest.approx(means[0])
+        assert mean.errors[place] == pytest.approx(standard_error(drawn[:, 0]))
+        assert ratio.resampled[place] == pytest.approx(np.log(means[0] / means[1]))
+        assert ratio.errors[place] == pytest.approx(standard_error(drawn[:, 0] / means[0] - drawn[:, 1] / means[1]))
+
+
+def test_many_runs_are_drawn_in_blocks_as_few_are_at_once(monkeypatch):
+    values = np.random.default_rng(14).normal(size=(30, 2))
+    at_once = resampled_means(values)
+    monkeypatch.setattr("corebandit.experiments.resampling.MOST_WEIGHTS", 0)
+    np.testing.assert_allclose(resampled_means(values), at_once, atol=1e-12)
 
 
 def covered(draw, truth, interval, n_samples=300):
@@ -126,6 +146,16 @@ def test_the_largest_of_one_is_that_one():
         assert Largest([one]).chance_below(bound) == pytest.approx(one.chance_below(bound))
 
 
+def test_the_largest_is_as_unsure_as_the_least_sure_of_all():
+    noise = np.random.default_rng(12).normal(size=60)
+    noise -= noise.mean()
+    sure, unsure = mean_estimate(1.0 + 0.1 * noise), mean_estimate(0.9 + 5.0 * noise)
+    both = Largest([sure, unsure])
+    assert both.value == sure.value
+    assert both.chance_above(1.2) == unsure.chance_above(1.2) > 0.1 > sure.chance_above(1.2)
+    assert both.interval().high == unsure.interval().high > 1.5 > sure.interval().high
+
+
 @pytest.mark.parametrize("others", [0.0, -5.0])  # all alike, which is hardest, or one alone in front
 def test_the_largest_of_several_keeps_its_level(others):
     rng = np.random.default_rng(11)
@@ -191,3 +221,23 @@ def test_many_ratios_at_once_are_those_one_by_one():
         np.testing.assert_allclose(fast.resampled, slow.resampled, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(fast.errors, slow.errors, rtol=1e-6, atol=1e-12)
     assert together[3].error == 0.0
+
+
+def test_a_largest_of_which_one_is_known_exactly_is_judged_by_the_others_too():
+    rng = np.random.default_rng(9)
+    own = rng.exponential(size=80) + 1.0
+    noisy = own * 1.02 + rng.normal(0.0, 0.4, size=80)
+    both = largest_log_ratio([own], [own.copy(), noisy])
+    assert both.parts[0].error == 0.0
+    assert both.chance_below(0.0) == 0.0  # it equals the first, which is not below it
+    alone = log_ratio(own, noisy)
+    assert both.chance_above(np.log(1.05)) == alone.chance_above(np.log(1.05)) > 0.0
+    same = largest_log_ratio([own], [own.copy(), own.copy()])
+    assert (same.chance_above(0.1), same.chance_below(0.1)) == (0.0, 1.0)
+    assert same.interval() == (0.0, 0.0, 0.0)
+
+
+def test_a_largest_of_a_single_run_says_nothing():
+    one = largest_log_ratio([np.array([2.0])], [np.array([1.0]), np.array([3.0])])
+    assert one.interval()[1:] == (-np.inf, np.inf)
+    assert one.chance_above(9.0) == 1.0

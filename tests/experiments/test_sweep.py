@@ -1,7 +1,10 @@
+import numpy as np
 import pytest
 
 import corebandit as cb
+from corebandit.experiments.curve import Curve
 from corebandit.experiments.description import Point
+from corebandit.experiments.result import Result
 from corebandit.experiments.sweep import grid_from, sweep
 from corebandit.policies import LinCORe
 from corebandit.report.sweep_tables import sweep_tables
@@ -91,6 +94,30 @@ def test_what_cannot_be_told_from_the_best_is_tied():
     (best,) = table.best
     assert best.startswith("CORe alpha=0.4 (10")
     assert best.endswith("; 1 more cannot be told from it")
+
+
+def test_ties_are_told_run_by_run():
+    experiment = sweep(cb.BernoulliBandit(), cb.CORe(), {"alpha": [0.2, 0.4]}, horizon=100, runs=30)
+    rng = np.random.default_rng(2)
+    hardness = 10.0 * rng.lognormal(size=30)  # of each run, for both
+    regrets = hardness, hardness + rng.normal(1.0, 0.1, size=30)
+    names = experiment.name, experiment.problem.label
+    curves = [
+        Curve(*names, label, "", np.array([100]), regret[:, None], cpu_seconds=1.0)
+        for label, regret in zip(experiment.policies, regrets, strict=True)
+    ]
+    assert Result([experiment.to_dict()], curves).sweeps()["tied"].to_list() == [True, False]
+
+
+def test_each_series_has_a_best_of_its_own():
+    means = {("one", 0.2): 10.0, ("one", 0.4): 20.0, ("other", 0.2): 40.0, ("other", 0.4): 30.0}
+    both = [
+        sweep(cb.BernoulliBandit(), cb.CORe(warm_up=factor), {"alpha": [0.2, 0.4]}, series=series, title="Coins")
+        for series, factor in (("one", 4.0), ("other", 2.0))
+    ]
+    points = {label: point for experiment in both for label, point in experiment.points.items()}
+    rows = made_up(both, lambda _, label: means[points[label].series, points[label].at["alpha"]]).sweeps()
+    assert rows["tied"].to_list() == [True, False, False, True]
 
 
 @pytest.mark.parametrize(("means", "end"), [((10.0, 20.0, 30.0), "smallest"), ((30.0, 20.0, 10.0), "largest")])

@@ -89,6 +89,38 @@ def test_the_round_reaches_a_problem_that_asks_for_it(is_compiled):
     assert problem.seen[0] == 40
 
 
+class Fading(NamedTuple):
+    """Two arms, of which the better one stays the better, but pays less from the fourth round on."""
+
+    means: FloatArray  # (2,)
+
+    @property
+    def n_arms(self) -> int:
+        return self.means.size
+
+    def begin_round(self, current_round):
+        if current_round == 4:
+            self.means[0] = 0.5
+        return current_round == 4
+
+    def pull(self, arm, rng):
+        return self.means[arm]
+
+    def mean(self, arm):
+        return self.means[arm]
+
+    def best_mean(self):
+        return self.means.max()
+
+
+def test_regret_is_against_the_best_mean_of_its_own_round():
+    problem, regret = Fading(np.array([1.0, 0.0])), np.zeros(6)
+    needs, notes = ARMS.needs(problem, (1, "", 1)), ARMS.notes(problem, 6)
+    ARMS.loop.in_python(Stubborn(np.zeros(2)), problem, *needs, np.arange(1, 7), False, regret, notes)
+    assert regret.tolist() == [0.0] * 6
+    assert notes.best_rounds.tolist() == [1, 2, 3, 4, 5, 6]
+
+
 class FeatureSeesaw(NamedTuple):
     """Rows that stay, and pay by turns: offered once, but their means change."""
 

@@ -111,6 +111,60 @@ def test_arms_that_tie_are_all_the_best():
     assert notes.best_rounds[:, -1].tolist() == notes.pulls[:, :2].sum(axis=1).tolist()
 
 
+class FeatureTwins(NamedTuple):
+    """The same, but with a feature, which says nothing."""
+
+    n_arms: int
+    n_features: int = 1
+
+    def offer(self, current_round: int, contexts: Stream, features: np.ndarray) -> bool:
+        features[:] = 1.0
+        return current_round == 1
+
+    def pull(self, arm: int, x: np.ndarray, rng: Stream) -> float:
+        return rng.random()
+
+    def mean(self, arm: int, x: np.ndarray) -> float:
+        return Twins(3).mean(arm)
+
+
+class Told:
+    """A state that chooses the arms it was told to."""
+
+    def __init__(self, *arms):
+        self.arms = list(arms)
+
+    def score(self, *given):
+        scores = given[-1]
+        scores[:] = 0.0
+        scores[self.arms.pop(0)] = 1.0
+
+    def update(self, *given):
+        pass
+
+
+def told(game, instance, *arms):
+    notes = game.notes(instance, len(arms))
+    needs, rounds = game.needs(instance, (1, "told", 0)), np.arange(1, len(arms) + 1)
+    game.loop.in_python(Told(*arms), instance, *needs, rounds, False, np.zeros(len(arms)), notes)
+    return notes
+
+
+WITH_TWINS = pytest.mark.parametrize(("game", "instance"), [(ARMS, Twins(3)), (FEATURES, FeatureTwins(3))])
+
+
+@WITH_TWINS
+def test_rounds_with_either_of_two_best_arms_are_counted(game, instance):
+    assert told(game, instance, 0, 1, 2, 0).best_rounds.tolist() == [1, 2, 2, 3]
+
+
+@WITH_TWINS
+def test_simple_regret_is_that_of_the_arm_chosen_most_often_not_last(game, instance):
+    assert told(game, instance, 2, 2, 0).simple_regret == pytest.approx([0.1, 0.1, 0.1])
+    assert told(game, instance, 0, 0, 2).simple_regret == pytest.approx([0.0, 0.0, 0.0])
+    assert told(game, instance, 2, 0, 0).simple_regret[[0, 2]] == pytest.approx([0.1, 0.0])
+
+
 def test_notes_of_few_bytes_hold_the_same_numbers():
     notes = new_notes(2, 3)._replace(pulls=np.array([70_000, 1, 0]), best_rounds=np.array([3, 255]))
     short = in_short(notes)
@@ -157,6 +211,7 @@ def test_a_summary_has_quantiles_and_what_was_noted(noted):
     assert row["best_arm_share"] == pytest.approx(notes.best_rounds[:, -1].mean() / 200)
     assert row["simple_regret"] == pytest.approx(notes.simple_regret[:, -1].mean())
     curves = result.mean_curves("best-arm share").filter(policy="CORe")
+    assert curves["mean"].to_numpy() == pytest.approx(notes.best_rounds.mean(axis=0) / curves["round"].to_numpy())
     last = curves.row(-1, named=True)
     assert (last["mean"], last["ci_low"], last["ci_high"]) == pytest.approx(
         tuple(mean_interval(notes.best_rounds[:, -1] / 200))

@@ -1,14 +1,17 @@
 """Mistakes people make in policies and problems of their own: each is told in a sentence, and nothing is reported."""
 
 import re
+from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import corebandit as cb
 from corebandit.catalogue import policy_from, problem_from
 from corebandit.cli import app
+from corebandit.games.rehearsal import rehearse
 from corebandit.randomness.stream import Stream
 
 MISTAKES = """
@@ -224,6 +227,60 @@ def test_a_sound_policy_is_played_and_ours_are_not_rehearsed(mistakes, monkeypat
 
     monkeypatch.setattr("corebandit.games.rehearsal._played", forbidden)
     cb.run(cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()], horizon=300, runs=2))
+
+
+class MeddlesState(NamedTuple):
+    """A state that changes the features it is offered, or the row it learns from."""
+
+    counts: np.ndarray
+    in_score: bool
+
+    def score(self, features, rng, scores):
+        scores[:] = 0.0
+        if self.in_score:
+            features[0] = 9.0
+
+    def update(self, arm, x, reward, rng):
+        x *= 2.0
+
+
+@dataclass(frozen=True)
+class Meddles(cb.FeaturePolicy):
+    in_score: bool = True
+
+    def start(self, n_arms, n_features, horizon, capacity):
+        return MeddlesState(np.zeros(n_arms), self.in_score)
+
+
+@pytest.mark.parametrize(("in_score", "method"), [(True, "score"), (False, "update")])
+def test_what_is_given_to_be_read_must_not_be_changed(in_score, method):
+    with pytest.raises(cb.BadInput, match=f"Meddles: {method} changes an array that it was given only to read"):
+        rehearse(Meddles(in_score), cb.LinearBandit(n_arms=4, n_features=3), 50)
+
+
+class RepeatsState(NamedTuple):
+    """A state that shows one item twice from the third round on."""
+
+    rounds: np.ndarray
+
+    def rank(self, rng, ranking):
+        ranking[:] = np.arange(ranking.size)
+        if self.rounds[0] >= 2:
+            ranking[1] = 0
+
+    def learn(self, ranking, clicks, rng):
+        self.rounds[0] += 1
+
+
+@dataclass(frozen=True)
+class Repeats(cb.RankingPolicy):
+    def start(self, n_items, n_positions, horizon, capacity):
+        return RepeatsState(np.zeros(1))
+
+
+def test_a_ranking_with_an_item_twice_is_refused_in_its_round():
+    with pytest.raises(cb.BadInput, match=r"Repeats: in round 3 rank filled ranking with \[0, 0, 2.*different items"):
+        rehearse(Repeats(), cb.YandexLike(query=0), 50)
 
 
 class NoField(NamedTuple):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from corebandit.experiments.curve import Curve
 from corebandit.experiments.result import Result
@@ -9,6 +10,8 @@ from corebandit.experiments.statistics import log_ratio, mean_estimate
 from corebandit.report.claim import FAILS, HOLDS, LEVEL, LOOKS, UNDECIDED, holm
 from corebandit.reproduction.claims import (
     ENOUGH_RUNS,
+    SIMILAR,
+    SIMILAR_LEVEL,
     Finals,
     Subject,
     below,
@@ -68,7 +71,10 @@ def test_ratios_are_judged_against_their_bound(value, verdict):
     assert found.ci_low < value < found.ci_high
     assert found.bound == 1.25
     opposite = {HOLDS: FAILS, FAILS: HOLDS, UNDECIDED: UNDECIDED}
-    assert ratio_above(1.25, ratio(value), N, IT).verdict == opposite[verdict]
+    above = ratio_above(1.25, ratio(value), N, IT)
+    assert above.verdict == opposite[verdict]
+    assert (above.value, above.ci_low, above.ci_high) == pytest.approx((found.value, found.ci_low, found.ci_high))
+    assert above.bound == 1.25
 
 
 @pytest.mark.parametrize(
@@ -87,6 +93,20 @@ def test_similar_means_within_a_margin_and_known_to_be(value, spread, verdict):
     assert similar(ratio(value, spread=spread), N, IT).verdict == verdict
 
 
+def test_that_two_margins_are_tried_is_allowed_for():
+    estimate, (low, high) = ratio(1.055), np.log(SIMILAR)
+    beyond = estimate.chance_below(high)
+    assert beyond < estimate.chance_above(low)
+    assert similar(estimate, N, IT).p_fails == pytest.approx(2.0 * beyond)
+
+
+def test_the_interval_beside_similar_is_within_the_margin_where_it_holds():
+    found = {value: similar(ratio(value), N, IT) for value in (1.04, 1.0415, 1.043)}
+    is_within = {value: SIMILAR[0] <= each.ci_low and each.ci_high <= SIMILAR[1] for value, each in found.items()}
+    assert is_within == {value: each.verdict == HOLDS for value, each in found.items()}
+    assert set(is_within.values()) == {True, False}
+
+
 @pytest.mark.parametrize(
     ("failures", "trials", "verdict"),
     [(0, 10_000, HOLDS), (10, 10_000, UNDECIDED), (30, 10_000, FAILS), (0, 100, UNDECIDED)],
@@ -101,6 +121,14 @@ def test_what_happens_rarely_is_judged_exactly(failures, trials, verdict):
 )
 def test_what_happens_often_is_judged_exactly(successes, trials, verdict):
     assert often(0.001, successes, trials, IT).verdict == verdict
+
+
+@pytest.mark.parametrize("count", [0, 3, 10, 30])
+def test_shares_are_judged_by_exact_binomial_tests(count):
+    few, many = (stats.binomtest(count, 500, 0.02, side).pvalue for side in ("less", "greater"))
+    seldom, frequent = rarely(0.02, count, 500, IT), often(0.02, count, 500, IT)
+    assert (seldom.p_holds, seldom.p_fails) == pytest.approx((few, many))
+    assert (frequent.p_holds, frequent.p_fails) == pytest.approx((many, few))
 
 
 def test_of_nothing_nothing_is_said():
@@ -124,7 +152,7 @@ def claim(*findings):
 def test_a_claim_holds_if_all_comparisons_do_and_fails_if_any_does():
     good, bad, open_ = gap(-0.2), gap(0.2), gap(-0.03)
     assert claim(good, good).verdict == HOLDS
-    assert claim(good, open_).verdict == UNDECIDED
+    assert claim(good, open_).verdict == claim(good, open_).uncorrected == UNDECIDED
     assert claim(good, open_, bad).verdict == FAILS
 
 
@@ -142,6 +170,7 @@ def test_one_surprise_among_many_comparisons_is_none():
 def test_holm_steps_down():
     assert holm([0.04, 0.01, 0.03], 0.05) == [False, True, False]
     assert holm([0.01, 0.02, 0.049], 0.05) == [True, True, True]
+    assert holm([0.025, 0.05], 0.05) == [True, True]  # as small as the level is small enough, as for one alone
     assert holm([], 0.05) == []
 
 
@@ -155,6 +184,22 @@ def test_few_runs_get_a_first_look_that_says_how_many_would_do():
     wanted = open_.details[0].runs_to_tell
     assert f"about {wanted:,} runs would tell" in open_.evidence
     assert gap(-0.03, wanted).verdict == HOLDS
+
+
+def test_one_comparison_of_few_runs_makes_a_claim_a_first_look():
+    mixed = claim(gap(-0.2), gap(-0.5, 100))
+    assert mixed.verdict == LOOKS[HOLDS]
+    assert "from 1,000 runs on, not 100" in mixed.evidence
+
+
+def test_half_the_gap_takes_four_times_the_runs():
+    assert gap(-0.005).runs_to_tell == pytest.approx(4 * gap(-0.01).runs_to_tell, rel=1e-3)
+
+
+def test_similar_keeps_its_level_in_a_claim():
+    found = similar(ratio(1.0395), N, IT)
+    assert LEVEL < found.p_holds < SIMILAR_LEVEL / 2
+    assert claim(found, found).verdict == HOLDS
 
 
 def test_the_evidence_names_the_tightest_comparison():
@@ -193,6 +238,7 @@ def test_the_best_rival_is_chosen_in_each_resample():
     together = found.comparable("p", "own", list(rivals), 1.12)
     alone = min((found.comparable("p", "own", [rival], 1.12) for rival in rivals), key=lambda each: each.p_fails)
     assert together.value == max(found.comparable("p", "own", [rival], 1.12).value for rival in rivals)
+    assert together.measure == f"own / {min(rivals, key=lambda rival: rivals[rival].mean())}"
     # The luckiest of eight equal rivals is lower than the truth: choosing again in each resample allows for it.
     assert together.p_fails > alone.p_fails
 

@@ -12,7 +12,7 @@ from corebandit.games.feature_game import FeatureGame
 from corebandit.policies import LinCORe
 from corebandit.problems import LinearBandit
 from corebandit.randomness.stream import stream
-from corebandit.reproduction.watched import AT_ONE, EDGES, N_LOOKS, WatchedLinCORe
+from corebandit.reproduction.watched import AT_ONE, EDGES, FEWEST, N_LOOKS, VARIANCE, WatchedLinCORe
 
 HORIZON, ALPHA, LAM = 130, 0.6, 0.01
 POLICY = LinCORe(alpha=ALPHA, z=0.5, warm_up=2.0, lam=LAM, sampler="exact")
@@ -51,6 +51,7 @@ def history():
     return problem, state, np.array(remembered.rows), np.array(remembered.rewards)
 
 
+@pytest.mark.thorough
 def test_regret_is_bit_by_bit_what_it_is_unwatched():
     policies = {"unwatched": POLICY, "watched": watched(), "watched closely": watched(n_draws=7)}
     unwatched, *seen = run(Experiment(PROBLEM, policies, horizon=HORIZON, runs=5)).curves()
@@ -80,6 +81,42 @@ def test_there_are_looks_from_the_end_of_the_warm_up_to_the_last_round(history):
     assert state.looks[0] == POLICY.warm_up_rounds(3, HORIZON) + 1
     assert state.looks[-1] == HORIZON
     assert state.looks.size == N_LOOKS
+
+
+def test_the_variance_is_looked_at_from_the_first_round_after_the_warm_up_on():
+    problem, rng, scores = PROBLEM.draw(stream(1, "problem")), stream(4), np.zeros(6)
+    state = watched().start_on(problem, HORIZON, HORIZON)
+    warm_up = POLICY.warm_up_rounds(3, HORIZON)
+    for current_round in range(1, warm_up + 1):
+        state.score(problem.features, rng, scores)
+        assert state.room[VARIANCE] == np.inf
+        state.update(0, problem.features[0], 0.5 + 0.1 * (-1.0) ** current_round, rng)
+    state.score(problem.features, rng, scores)
+    assert state.room[VARIANCE] == pytest.approx((ALPHA * 0.1) ** 2 / FLOOR, rel=1e-3)
+
+
+def test_the_watcher_has_a_stream_of_its_own_in_each_run():
+    problem = PROBLEM.draw(stream(1, "problem"))
+    begun = [stream(5), stream(6)]
+    words = {word for rng in begun for word in rng.words.tolist()}
+    for rng in begun:
+        state = watched().start_on(problem, HORIZON, HORIZON)
+        state.score(problem.features, rng, np.zeros(6))
+        assert not words & set(state.own.words.tolist())
+        words |= set(state.own.words.tolist())
+
+
+def test_the_fewest_lifts_are_those_of_one_look(history):
+    problem, state, *_ = history
+    counts, lifts = np.array([0, 0, 0, 1000]), np.zeros_like(state.lifts)
+    fresh = state._replace(n_draws=1000, counts=counts, lifts=lifts, spreads=np.zeros_like(state.spreads))
+    fresh.own.words[:] = stream(7).words
+    often, seldom = fresh._replace(radius=0.1), fresh._replace(radius=0.3)
+    often.draw(problem.features)
+    first = lifts[AT_ONE]
+    assert counts[FEWEST] == first
+    seldom.draw(problem.features)
+    assert counts[FEWEST] == lifts[AT_ONE] - first < first
 
 
 def test_draws_are_counted_as_often_as_noise_drawn_one_by_one_goes_so_far(history):

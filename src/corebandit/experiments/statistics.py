@@ -67,19 +67,21 @@ class Estimate:
         return self._chance(self.value - bound, 1.0)
 
     def chance_below(self, bound: float) -> float:
-        """Return the p-value of the statement that the truth is above `bound`: small where it is."""
+        """Return the p-value of the statement that the truth is at `bound` or above: small where it is."""
         return self._chance(self.value - bound, -1.0)
 
     def _chance(self, gap: float, sign: float) -> float:
-        if self.error in (0.0, np.inf):
-            return 1.0 if sign * gap >= 0.0 or self.error else 0.0
+        if self.error == np.inf:
+            return 1.0
+        if self.error == 0.0:  # then it is known: below the bound, or not
+            return float((gap >= 0.0) == (sign > 0.0))
         beyond = int((sign * self.distances <= sign * gap / self.error).sum())
         return (1.0 + beyond) / (1.0 + self.distances.size)
 
 
 @dataclass(frozen=True, eq=False)
 class Largest:
-    """The largest of several estimates from the same runs; which of them it is, is chosen anew in each resample.
+    """The largest of several estimates from the same runs, whichever of them it is in truth.
 
     That the largest is below a bound says that all are: so the least sure of them decides. That it is above a bound
     says that some is, and the largest of several samples is high by luck: so it must stand out from the largest
@@ -104,13 +106,19 @@ class Largest:
 
     @property
     def distances(self) -> FloatArray:
-        """Return the largest distance in each resample."""
-        distances: FloatArray = np.max([part.distances for part in self.parts], axis=0)
+        """Return the largest distance in each resample, of parts that have an error."""
+        distances: FloatArray = np.max([part.distances for part in self._unsure], axis=0)
         return distances
+
+    @property
+    def _unsure(self) -> list[Estimate]:
+        return [part for part in self.parts if part.error > 0.0]
 
     def interval(self, level: float = LEVEL) -> Interval:
         """Return the largest estimate and an interval of this level."""
-        _, furthest = _quantiles(self.distances, (1.0 - level) / 2.0)
+        if any(part.error == np.inf for part in self.parts):
+            return Interval(self.value, -np.inf, np.inf)
+        _, furthest = _quantiles(self.distances, (1.0 - level) / 2.0) if self._unsure else (None, 0.0)
         low = max(part.value - furthest * part.error if part.error else part.value for part in self.parts)
         high = max(part.interval(level).high for part in self.parts)
         return Interval(self.value, float(low), high)
@@ -120,9 +128,12 @@ class Largest:
         return max(part.chance_above(bound) for part in self.parts)
 
     def chance_below(self, bound: float) -> float:
-        """Return the p-value of the statement that some is above `bound`."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            distance = max(np.nan_to_num((part.value - bound) / part.error, nan=0.0) for part in self.parts)
+        """Return the p-value of the statement that some is at `bound` or above."""
+        if any(part.error == 0.0 and part.value >= bound for part in self.parts):
+            return 0.0
+        if not self._unsure:
+            return 1.0
+        distance = max((part.value - bound) / part.error for part in self._unsure)
         return (1.0 + int((self.distances >= distance).sum())) / (1.0 + N_RESAMPLES)
 
 

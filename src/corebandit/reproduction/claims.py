@@ -1,8 +1,9 @@
 """Judging a claim: by p-values of a studentised bootstrap over paired runs, corrected for the number of comparisons.
 
 The rules were fixed before the numbers they judge. A claim holds if all its comparisons do, at a level corrected for
-their number (Holm); it fails if any does, corrected likewise; else it is undecided. Below the number of runs from which
-the measured rate of false verdicts is at most 5 % (`docs/coverage.md`) there is no verdict but a first look.
+their number (Holm); it fails if any does, corrected likewise; else it is undecided. Of mean regrets there is no verdict
+but a first look below the number of runs from which the measured rate of false verdicts on paired differences is at
+most 5 % (`docs/coverage.md`).
 """
 
 import math
@@ -23,8 +24,8 @@ from corebandit.experiments.statistics import (
 )
 from corebandit.report.claim import ENOUGH_RUNS, FAILS, HOLDS, LEVEL, LOOKS, UNDECIDED, Claim, Finding, holm
 
-ENOUGH_QUERIES = 60  # averages over queries have no heavy tail: as measured, again
-POWER = (1.96 + 1.28) ** 2  # standard errors, squared, at which a comparison is told 9 times of 10
+ENOUGH_QUERIES = 60  # as many as the paper has; averages over runs of a query have no heavy tail
+POWER = (2.81 + 1.28) ** 2  # standard errors, squared, at which a comparison alone is told 9 times of 10
 MOST_RUNS = 1e9  # more would tell nobody anything
 SIMILAR = (0.95, 1.05)  # ratios between these are called similar
 SIMILAR_LEVEL = 0.05  # of both one-sided tests, as is usual of equivalence
@@ -46,8 +47,6 @@ def below(
 ) -> Finding:
     """Judge whether a quantity is below `bound`; what is equal is not."""
     chances = estimate.chance_above(bound), estimate.chance_below(bound)
-    if estimate.error == 0.0:
-        chances = float(estimate.value >= bound), float(estimate.value < bound)
     return _finding(bound, estimate, estimate.interval(), chances, n_runs, subject, enough)
 
 
@@ -156,8 +155,8 @@ def _evidence(findings: Sequence[Finding], verdict: str, is_enough: bool) -> str
         said.append(
             f"a first look: verdicts are given from {max(each.enough for each in findings):,} runs on, not {fewest:,}"
         )
-    elif verdict == UNDECIDED and decisive.runs_to_tell:
-        said.append(f"about {decisive.runs_to_tell:,} runs would tell")
+    elif verdict == UNDECIDED and decisive.runs_to_tell and decisive.runs_to_tell > decisive.runs:
+        said.append(f"about {decisive.runs_to_tell:,} runs would tell, by itself")
     return "; ".join(said)
 
 

@@ -1,7 +1,9 @@
 import dataclasses
 
+import numpy as np
 import pytest
 
+from corebandit.experiments.result import Result
 from corebandit.policies import LinCORe, LinPHE, LinTS, LinUCB
 from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
 from corebandit.reproduction.paper import FIGURES
@@ -41,6 +43,18 @@ def test_rivals_get_the_parameter_that_was_best_in_the_search():
         assert experiment.policies["LinTS (tuned)"] == LinTS(sigma=0.7)
     assert bernoulli.policies["LinPHE (tuned)"] == beta.policies["LinPHE (tuned)"] == LinPHE(a=0.7)
     assert gaussian.policies["LinPHE (tuned)"] == LinPHE(a=0.7, pseudo="gaussian")
+
+
+def test_the_parameter_is_that_of_the_lowest_mean_not_of_the_widest_interval():
+    found = searched(best=0.7)
+    noise = 300.0 * np.random.default_rng(1).normal(size=(30, 1))
+    noise -= noise.mean()
+    curves = [
+        dataclasses.replace(curve, regret=curve.regret + noise) if "=0.3" in curve.policy else curve
+        for curve in found.curves()
+    ]
+    for experiment in FIGURE.experiments(SIZE, Result(found.experiments, curves)):
+        assert experiment.policies["LinTS (tuned)"] == LinTS(sigma=0.7)
 
 
 def test_the_search_covers_the_papers_range_on_problems_of_its_own():

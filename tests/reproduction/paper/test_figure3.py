@@ -66,7 +66,8 @@ def verdicts(easy=None, hard=None, half=0.5, cells=None, judge=FIGURE.claims):
             usual = 900 if cell in BAD.values() else 300 if cell in GOOD else 400
             return cells.get(cell, usual)
         end = (easy if experiment.problem.sigma == 0.2 else hard)[label]
-        return {experiment.horizon // 2: half * end, experiment.horizon: end}
+        shares = {8: half / 4, 4: half / 2, 2: half, 1: 1.0}  # more checkpoints before half time than after it
+        return {experiment.horizon // part: share * end for part, share in shares.items()}
 
     result = made_up(quick_experiments(), mean_regret)
     return verdicts_of(judge(result))

@@ -5,11 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from corebandit.experiments.curve import Curve
+from corebandit.experiments.result import Result
 from corebandit.experiments.run import run
 from corebandit.report.claim import FAILS, HOLDS, UNDECIDED
 from corebandit.reproduction import own_histories as own
 from corebandit.reproduction.figure import Size
 from corebandit.reproduction.paper import lemma_drawing, lemmas
+from corebandit.reproduction.watched import EDGES
 from faulty_lincore import DOUBLED, FIXED, HALVED, MISSING, NONE, OUTLIER, SHIFTED, SILENT, FaultyLinCORe
 from made_up import verdicts_of
 
@@ -35,14 +38,14 @@ def sound():
         return seen(patch, NONE, OWN)
 
 
-@pytest.mark.heavy
+@pytest.mark.thorough
 def test_all_hold_for_lincore(sound):
     found = verdicts_of(lemmas.claims(sound))
     assert set(found) == {("T1", 4.0), ("T1", 2.0), ("T2", None), ("T6", None), ("T7", None), ("T8", 4.0), ("T8", 2.0)}
     assert set(found.values()) == {HOLDS}
 
 
-@pytest.mark.heavy
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("fault", "name", "claim"),
     [
@@ -61,7 +64,7 @@ def test_what_a_lemma_forbids_is_caught(monkeypatch, fault, name, claim):
     assert found[claim] == FAILS
 
 
-@pytest.mark.heavy
+@pytest.mark.thorough
 def test_margins_stand_beside_the_evidence(sound):
     claims = {claim.id: claim for claim in lemmas.claims(sound) if claim.warm_up != 2.0}
     for name, bound, allowed in (("T1", "variance", 1.0), ("T2", "size", 2.0), ("T6", "distance", 1.0)):
@@ -74,7 +77,7 @@ def test_margins_stand_beside_the_evidence(sound):
     assert "put the best arm above its true mean" in claims["T8"].evidence
 
 
-@pytest.mark.heavy
+@pytest.mark.thorough
 def test_a_picture_shows_how_often_each_would_fail(sound):
     (drawing,) = lemma_drawing.drawings(sound)
     titles = [axes.get_title(loc="left") for axes in drawing.figure.axes]
@@ -89,6 +92,43 @@ def test_a_picture_shows_how_often_each_would_fail(sound):
     x, y = drawing.figure.axes[0].lines[0].get_data()
     rooms = own.rooms(curve, "variance")
     assert y == pytest.approx([np.mean(rooms < tightening) for tightening in x])
+
+
+def made_up_histories(name, runs, **measures):
+    """Return own histories of a kind in which 50 draws of each run were looked at, 10 at a time."""
+    counted = [f"{what} {edge:.3g}" for what in ("spread", "lift") for edge in EDGES]
+    rooms = [f"{bound} room" for bound in ("variance", "size", "distance")]
+    usual = {key: np.zeros(runs) for key in (*counted, "hopeful", "fewest")} | {
+        key: np.full(runs, 2.0) for key in rooms
+    }
+    seen = {**usual, "draws": np.full(runs, 50.0), **{key.replace("_", " "): each for key, each in measures.items()}}
+    curve = Curve(
+        name,
+        "linear",
+        lemmas.label("warm-up 4", N),
+        "",
+        np.array([N]),
+        np.zeros((runs, 1)),
+        cpu_seconds=0.0,
+        measures=seen,
+    )
+    return {claim.id: claim for claim in lemmas.claims(Result([], [curve])) if claim.warm_up != 2.0}
+
+
+def test_own_histories_are_judged_by_the_bound_and_the_chance_of_each_lemma():
+    runs = 1050
+    broken = {"variance_room": 1, "size_room": 2, "distance_room": 3}
+    rooms = {bound: np.where(np.arange(runs) < n, 0.9, 2.0) for bound, n in broken.items()}
+    found = made_up_histories(lemmas.PRACTICE, runs, **rooms)
+    assert [(each.value, each.bound) for each in found["T1"].details] == [(1 / runs, 1 / N)]
+    assert [(each.value, each.bound) for each in found["T2"].details] == [(2 / runs, 2 / N)]
+    assert [(each.value, each.bound) for each in found["T6"].details] == [(3 / runs, 1 / N)]
+
+
+def test_the_past_with_the_fewest_optimistic_draws_is_told_by_their_share():
+    found = made_up_histories(lemmas.THEOREM, 4, fewest=np.array([5.0, 3.0, 9.0, 4.0]), lift_1=np.full(4, 40.0))
+    assert "in no past fewer than 0.3 of its draws" in found["T8"].evidence
+    assert [each.value for each in found["T8"].details] == [0.8]
 
 
 def test_what_was_not_watched_is_neither_judged_nor_drawn():

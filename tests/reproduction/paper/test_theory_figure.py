@@ -1,10 +1,20 @@
+import numpy as np
 import pytest
 
 from corebandit.experiments.run import run
 from corebandit.policies import LinCORe
-from corebandit.report.claim import FAILS, HOLDS
+from corebandit.report.claim import ENOUGH_RUNS, FAILS, HOLDS, LOOKS
 from corebandit.reproduction.paper import FIGURES, lemmas, theory_figure as theory
-from corebandit.reproduction.paper.growth import ARM_COUNTS, DIMENSIONS, growths
+from corebandit.reproduction.paper.growth import (
+    AGAINST_D,
+    AGAINST_K,
+    AGAINST_N,
+    ARM_COUNTS,
+    DIMENSIONS,
+    Growth,
+    growths,
+)
+from corebandit.reproduction.theory import LemmaFailures
 from made_up import made_up, verdicts_of
 
 FIGURE = FIGURES["theory"]
@@ -70,6 +80,17 @@ def test_lemmas_that_fail_are_seen(few_checks, monkeypatch):
     assert found["T1", 4.0] == found["T2", None] == FAILS
 
 
+@pytest.mark.parametrize(("broken", "claim"), [("variance", ("T1", 4.0)), ("ceiling", ("T2", None))])
+def test_each_lemma_is_judged_by_its_own_failures(few_checks, monkeypatch, broken, claim):
+    monkeypatch.setattr(lemmas, "failures_of", lambda curve: LemmaFailures(0, 0, 2000)._replace(**{broken: 900}))
+    tried = made_up(list(lemmas.checks(FIGURE.quick_size)), lambda experiment, label: 1.0)
+    judged = {(each.id, each.warm_up): each for each in lemmas.claims(tried)}
+    verdicts = {key: each.verdict for key, each in judged.items() if key in (("T1", 4.0), ("T2", None))}
+    assert verdicts == {("T1", 4.0): HOLDS, ("T2", None): HOLDS, claim: FAILS}
+    assert [each.bound for each in judged["T1", 4.0].details] == [1 / 300]
+    assert [each.bound for each in judged["T2", None].details] == [2 / 300]
+
+
 @pytest.mark.heavy
 def test_other_choices_on_one_hot_features_are_seen(few_checks, monkeypatch):
     monkeypatch.setattr(theory, "LinCORe", lambda **given: LinCORe(**{**given, "alpha": 0.61}))
@@ -90,6 +111,21 @@ def test_growth_is_measured_in_all_three_sizes():
     found = {(growth.title, growth.series): growth.sizes for growth in growths(result())}
     assert found["Regret against d", "warm-up 4"] == list(DIMENSIONS)
     assert found["Regret against K", "warm-up 2"] == list(ARM_COUNTS)
+
+
+def test_other_horizons_are_the_same_problems_and_other_d_and_k_are_not():
+    runs = np.random.default_rng(6).gamma(1.0, size=30)
+    for title, is_paired in ((AGAINST_N, True), (AGAINST_D, False), (AGAINST_K, False)):
+        growth = Growth(title, "", [100.0, 200.0], [runs, 2.0 * runs], [])
+        assert (growth.exponent().error == 0.0) == is_paired, title
+
+
+def test_growth_with_sizes_left_out_gets_a_first_look():
+    runs = np.random.default_rng(7).gamma(9.0, size=ENOUGH_RUNS)
+    whole = Growth(AGAINST_D, "warm-up 4", [5.0, 10.0], [runs, 2.0 * runs], [])
+    for growth, verdict in ((whole, HOLDS), (whole._replace(left_out=[40.0]), LOOKS[HOLDS])):
+        (finding,) = theory._growth_findings([growth], "warm-up 4")
+        assert finding.verdict == verdict
 
 
 def test_one_picture_shows_three_panels():
