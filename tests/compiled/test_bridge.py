@@ -290,6 +290,7 @@ def namesakes(tmp_path: Path) -> list[Policy]:
     return [policy_from(f"{tmp_path / f'only_{arm}.py'}:Only{arm}") for arm in (0, 1)]
 
 
+@pytest.mark.heavy
 def test_states_of_the_same_name_in_two_files_run_their_own_code(namesakes: list[Policy]) -> None:
     problem = cb.FixedArms([cb.Bernoulli(0.9), cb.Bernoulli(0.1)])
     result = cb.run(cb.Experiment(problem, namesakes, horizon=50, runs=1), jobs=1)

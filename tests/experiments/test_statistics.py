@@ -81,6 +81,7 @@ def covered(draw, truth, interval, n_samples=300):
     return np.mean([low <= truth <= high for _, low, high in found])
 
 
+@pytest.mark.heavy
 def test_intervals_cover_as_often_as_they_say():
     rng = np.random.default_rng(3)
     assert 0.92 <= covered(lambda: rng.normal(3.0, 2.0, size=60), 3.0, mean_interval) <= 0.98
@@ -156,6 +157,7 @@ def test_the_largest_is_as_unsure_as_the_least_sure_of_all():
     assert both.interval().high == unsure.interval().high > 1.5 > sure.interval().high
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("others", [0.0, -5.0])  # all alike, which is hardest, or one alone in front
 def test_the_largest_of_several_keeps_its_level(others):
     rng = np.random.default_rng(11)
@@ -183,6 +185,7 @@ def test_growth_of_one_over_growth_of_another_is_paired():
     assert high - low == pytest.approx(2 * 1.96 * standard_error(noise) / 30.0, rel=0.15)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("paired", [True, False])
 def test_exponents_cover_the_truth(paired):
     rng = np.random.default_rng(10)

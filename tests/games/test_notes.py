@@ -79,6 +79,7 @@ def test_notes_of_rankings_are_what_was_shown():
     assert np.isnan(notes.simple_regret).all()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", GAMES)
 def test_plain_python_notes_the_same(kind):
     for compiled, interpreted in zip(played(kind)[1], played(kind, compiled=False)[1], strict=True):

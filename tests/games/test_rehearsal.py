@@ -199,6 +199,7 @@ def test_a_mistake_is_one_sentence_and_nothing_is_reported(name, mistakes, tmp_p
     assert not (tmp_path / "out" / "report.html").exists()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["Drift", "LaterDrift"])
 def test_a_problem_that_changes_without_saying_so_is_refused(name, mistakes):
     experiment = cb.Experiment(problem_from(f"{mistakes}:{name}"), [cb.UCB1()], horizon=1000, runs=1)
@@ -208,6 +209,7 @@ def test_a_problem_that_changes_without_saying_so_is_refused(name, mistakes):
         cb.run(experiment)
 
 
+@pytest.mark.heavy
 def test_a_sound_policy_is_played_and_ours_are_not_rehearsed(mistakes, monkeypatch):
     source = mistakes.read_text()
     mistakes.write_text(

@@ -174,6 +174,7 @@ def test_holm_steps_down():
     assert holm([], 0.05) == []
 
 
+@pytest.mark.heavy
 def test_few_runs_get_a_first_look_that_says_how_many_would_do():
     few = claim(gap(-0.2, 100), gap(-0.5, 100))
     assert few.verdict == LOOKS[HOLDS] or few.verdict == LOOKS[UNDECIDED]
@@ -243,6 +244,7 @@ def test_the_best_rival_is_chosen_in_each_resample():
     assert together.p_fails > alone.p_fails
 
 
+@pytest.mark.heavy
 def test_a_rival_lucky_in_the_sample_does_not_refute():
     rng = np.random.default_rng(5)
     n_false = {"anew": 0, "once": 0}

@@ -73,6 +73,7 @@ def verdicts(easy=None, hard=None, half=0.5, cells=None, judge=FIGURE.claims):
     return verdicts_of(judge(result))
 
 
+@pytest.mark.heavy
 def test_all_claims_hold_when_it_is_as_the_paper_says():
     found = verdicts()
     assert set(found) == {
@@ -96,6 +97,7 @@ def test_claims_about_rivals_fail_when_it_is_otherwise(change, claim):
     assert verdicts(**change, judge=judge_rivals)[claim] == FAILS
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("change", "claim"),
     [
