@@ -7,7 +7,7 @@ import numpy as np
 from corebandit.contracts.state import FloatArray
 
 N_RESAMPLES, BLOCK = 8000, 400
-MOST_WEIGHTS = 16_000_000  # kept for the next curve: 128 MB
+MOST_WEIGHTS = 16_000_000  # of a number of runs, kept for the next curve: 128 MB
 
 
 def resampled_means(values: FloatArray) -> FloatArray:

@@ -197,7 +197,7 @@ class Finals:
         return below(0.0, Largest([mean_estimate(gap) for gap in gaps.values()]), own.size, subject)
 
     def comparable(self, problem: str, policy: str, rivals: Sequence[str], factor: float) -> Finding:
-        """Judge whether a policy's regret is below `factor` times that of its best rival, chosen in each resample."""
+        """Judge whether a policy's regret is below `factor` times that of every rival, so of the best."""
         own = self.regret[problem, policy]
         players = [self.player(problem, rival) for rival in rivals]
         others = {rival: self.regret[problem, rival] for rival in players}
