@@ -131,6 +131,23 @@ def test_shares_are_judged_by_exact_binomial_tests(count):
     assert (frequent.p_holds, frequent.p_fails) == pytest.approx((many, few))
 
 
+def test_trials_that_hang_together_hold_less_and_fail_as_much():
+    alone, together = rarely(0.02, 2, 500, IT), rarely(0.02, 2, 500, IT, clustering=5.0)
+    assert together.p_holds == pytest.approx(stats.beta.sf(0.02, 1.4, 99.6))
+    assert together.p_holds > 20.0 * alone.p_holds
+    assert together.p_fails == alone.p_fails
+    assert together.ci_high > 2.0 * alone.ci_high
+    frequent, clustered = often(0.02, 30, 500, IT), often(0.02, 30, 500, IT, clustering=5.0)
+    assert clustered.p_holds > 20.0 * frequent.p_holds
+    assert clustered.p_fails == frequent.p_fails
+    assert clustered.ci_low < frequent.ci_low < 0.06 < frequent.ci_high < clustered.ci_high
+
+
+def test_what_happens_always_does_not_happen_rarely():
+    assert rarely(0.02, 500, 500, IT).p_holds == 1.0
+    assert often(0.02, 0, 500, IT).p_holds == 1.0
+
+
 def test_of_nothing_nothing_is_said():
     claim = judged("A", "that it is so", None, [])
     assert claim.verdict == claim.uncorrected == UNDECIDED

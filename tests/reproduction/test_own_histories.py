@@ -43,6 +43,14 @@ def test_the_margin_of_noise_is_how_much_larger_it_could_be(scale, margin):
     assert own.spread_margin(spreads(np.minimum(shares, 1.0))) == pytest.approx(margin)
 
 
+def test_draws_of_a_past_count_as_one_where_they_all_go_as_far_or_none():
+    together = seen(spread_4=[10.0, 0.0] * 50, draws=[10.0] * 100)
+    assert own.clustering(together, "spread", 12) == pytest.approx(10.0 * 100 / 99)
+    apart = np.random.default_rng(3).binomial(1000, 0.1, 400)
+    assert own.clustering(seen(spread_4=apart, draws=[1000.0] * 400), "spread", 12) == pytest.approx(1.0, abs=0.15)
+    assert own.clustering(seen(spread_4=[0.0, 0.0], draws=[10.0, 10.0]), "spread", 12) == 1.0
+
+
 def test_the_longest_row_and_theta_are_those_of_the_problems():
     instance = own.PROBLEM.draw(stream(3))
     assert np.linalg.norm(instance.features, axis=1).max() == pytest.approx(own.LONGEST_ROW)

@@ -238,8 +238,10 @@ def exponential(interval: Interval) -> Interval:
         return Interval(*(float(np.exp(end)) for end in interval))
 
 
-def frequency_interval(failures: int, runs: int) -> Interval:
+def frequency_interval(failures: int, runs: int, clustering: float = 1.0) -> Interval:
     """Return the share of failures and its exact 95 % interval (Clopper and Pearson, 1934).
+
+    Where runs hang together, so many of them count as one (`clustering`, which `design_effect` estimates).
 
     >>> round(frequency_interval(0, 1000).high, 5)
     0.00368
@@ -250,9 +252,27 @@ def frequency_interval(failures: int, runs: int) -> Interval:
     if check_count("failures", failures, at_least=0) > runs:
         raise BadInput(f"failures must be a whole number of at most {runs}, the runs, not {shortened(failures)}")
     tail = (1.0 - LEVEL) / 2.0
-    low = beta.ppf(tail, failures, runs - failures + 1) if failures > 0 else 0.0
-    high = beta.ppf(1.0 - tail, failures + 1, runs - failures) if failures < runs else 1.0
+    bad, good = failures / clustering, (runs - failures) / clustering
+    low = beta.ppf(tail, bad, good + 1.0) if failures > 0 else 0.0
+    high = beta.ppf(1.0 - tail, bad + 1.0, good) if failures < runs else 1.0
     return Interval(failures / runs, float(low), float(high))
+
+
+def design_effect(failures: FloatArray, trials: FloatArray) -> float:
+    """Return how many trials are worth an independent one, from the numbers of both in each group of trials.
+
+    It is the variance of the share over groups, divided by what it were if all trials were independent (Kish, 1965); 1
+    at least. Groups of ten trials that all end alike:
+
+    >>> round(design_effect(np.array([10.0, 0.0] * 50), np.full(100, 10.0)), 1)
+    10.1
+    """
+    share = failures.sum() / trials.sum()
+    if not 0.0 < share < 1.0 or failures.size < 2:
+        return 1.0
+    beyond = failures - share * trials
+    spread = float((beyond**2).sum()) * failures.size / (failures.size - 1)
+    return max(1.0, spread / float(trials.sum() * share * (1.0 - share)))
 
 
 def growth_exponent(sizes: Sequence[float], regret: Sequence[FloatArray], *, paired: bool = False) -> Estimate:

@@ -78,22 +78,29 @@ def similar(estimate: Estimate, n_runs: int, subject: Subject, enough: int = ENO
     return replace(_as_ratio(finding, nearer(SIMILAR)), level=SIMILAR_LEVEL)
 
 
-def rarely(bound: float, failures: int, trials: int, subject: Subject) -> Finding:
-    """Judge whether something happens in less than a share `bound` of all trials, by exact binomial tests."""
-    from scipy.stats import binom
+def rarely(bound: float, failures: int, trials: int, subject: Subject, clustering: float = 1.0) -> Finding:
+    """Judge whether something happens in less than a share `bound` of all trials, by binomial tests.
 
-    share, low, high = frequency_interval(failures, trials)
-    chances = float(binom.cdf(failures, trials, bound)), float(binom.sf(failures - 1, trials, bound))
-    return Finding(*subject, share, low, high, bound, *chances, trials, enough=1)
+    `clustering` is the design effect: how many trials are worth one that is independent of all others. That it happens
+    too often is told by all trials: it is tested against every one having a chance of `bound` at most, given all before.
+    """
+    from scipy.stats import beta, binom
+
+    share, low, high = frequency_interval(failures, trials, clustering)
+    holds = (
+        float(beta.sf(bound, failures / clustering + 1.0, (trials - failures) / clustering))
+        if failures < trials
+        else 1.0
+    )
+    fails = float(binom.sf(failures - 1, trials, bound))
+    return Finding(*subject, share, low, high, bound, holds, fails, trials, enough=1)
 
 
-def often(bound: float, successes: int, trials: int, subject: Subject) -> Finding:
-    """Judge whether something happens in more than a share `bound` of all trials, by exact binomial tests."""
-    from scipy.stats import binom
-
-    share, low, high = frequency_interval(successes, trials)
-    chances = float(binom.sf(successes - 1, trials, bound)), float(binom.cdf(successes, trials, bound))
-    return Finding(*subject, share, low, high, bound, *chances, trials, enough=1)
+def often(bound: float, successes: int, trials: int, subject: Subject, clustering: float = 1.0) -> Finding:
+    """Judge whether something happens in more than a share `bound` of all trials; see `rarely`."""
+    finding = rarely(1.0 - bound, trials - successes, trials, subject, clustering)
+    value, low, high = (1.0 - end for end in (finding.value, finding.ci_high, finding.ci_low))
+    return replace(finding, value=value, ci_low=low, ci_high=high, bound=bound)
 
 
 def exactly(bound: float, value: float, n_runs: int, subject: Subject) -> Finding:

@@ -2,8 +2,8 @@ r"""The lemmas tried on LinCORe's own histories: which experiments, and how to r
 
 A lemma is broken in a run if some bound had less than no `room` (`watched.py`); its *margin* is how much tighter the
 bound could be until it is broken more often than the lemma says. Of noise that is drawn afresh, shares of draws are
-counted: given its past every draw has the chance that the lemma bounds, so their number is at most, or at least, that
-of independent trials of this chance, and binomial tests apply though draws share a past.
+counted. That a lemma fails is told by a binomial test: given all before it, every draw has the chance that the lemma
+bounds. That it holds is said of the share among pasts, of which there are fewer than draws: `clustering` says by how much.
 
 The perturbation's bound is tried with the a of each past, the largest value in its pool. That is less than Lemma 2's
 ceiling, so more is asked than the paper does, but no more than its proof gives. The chance of optimism must be at least
@@ -19,6 +19,7 @@ import numpy as np
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.curve import Curve
 from corebandit.experiments.experiment import Experiment
+from corebandit.experiments.statistics import design_effect
 from corebandit.policies.linear.lincore import LinCORe
 from corebandit.problems.linear import LinearBandit
 from corebandit.reproduction.theory import (
@@ -104,6 +105,11 @@ def n_draws(curve: Curve) -> int:
 def counts(curve: Curve, what: str) -> list[int]:
     """Return how many draws went beyond each of the edges; `what` is "spread" or "lift"."""
     return [int(curve.measures[f"{what} {edge:.3g}"].sum()) for edge in EDGES]
+
+
+def clustering(curve: Curve, what: str, place: int) -> float:
+    """Return how many draws are worth an independent one, as those of one run share its problem and its past."""
+    return design_effect(curve.measures[f"{what} {EDGES[place]:.3g}"], curve.measures["draws"])
 
 
 def spread_margin(curve: Curve) -> float:

@@ -83,7 +83,7 @@ def pool_variance_floor(alpha: float, z: float, sigma: float) -> float:
 
 
 def pool_value_ceiling(alpha: float, sigma: float, horizon: int) -> float:
-    """Return α (4 sqrt(σ² ln n) + 1), above which some pool's value lies with a chance of 1/n at most (Lemma 2).
+    """Return α (4 sqrt(σ² ln n) + 1), above which some pool's value lies rarely (Lemma 2: 1/n; its proof: 2/n).
 
     >>> round(pool_value_ceiling(0.6, 0.5, 10_000), 2)
     4.24

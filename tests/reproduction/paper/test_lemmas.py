@@ -125,6 +125,14 @@ def test_own_histories_are_judged_by_the_bound_and_the_chance_of_each_lemma():
     assert [(each.value, each.bound) for each in found["T6"].details] == [(3 / runs, 1 / N)]
 
 
+def test_draws_that_share_a_past_do_not_make_a_lemma_hold():
+    one_past = np.where(np.arange(3_000) == 7, 50.0, 0.0)  # a third of what is allowed, but all in one run
+    found = made_up_histories(lemmas.PRACTICE, 3_000, spread_4=one_past)["T7"]
+    assert [each.verdict for each in found.details] == [HOLDS, HOLDS, UNDECIDED]
+    few = made_up_histories(lemmas.THEOREM, 20, lift_1=np.where(np.arange(20) == 7, 50.0, 0.0))["T8"]
+    assert few.details[0].p_holds > 1e-4  # as of 1 past in 20, not of 50 draws in 1,000
+
+
 def test_the_past_with_the_fewest_optimistic_draws_is_told_by_their_share():
     found = made_up_histories(lemmas.THEOREM, 4, fewest=np.array([5.0, 3.0, 9.0, 4.0]), lift_1=np.full(4, 40.0))
     assert "in no past fewer than 0.3 of its draws" in found["T8"].evidence

@@ -16,7 +16,7 @@ from corebandit.reproduction.claims import Subject, judged, often, rarely
 from corebandit.reproduction.figure import Size
 from corebandit.reproduction.paper.growth import FACTORS
 from corebandit.reproduction.theory import failures_of, lemma_trials
-from corebandit.reproduction.watched import EDGES, N_LOOKS
+from corebandit.reproduction.watched import AT_ONE, EDGES, N_LOOKS
 
 # Arms in turns.
 HORIZONS = (300, 1_000, 10_000)
@@ -197,6 +197,7 @@ def _concentration(result: Result) -> Claim:
                     beyond[place],
                     draws,
                     Subject(on, who, f"share of draws beyond {EDGES[place]:.3g} a |x|"),
+                    own.clustering(curve, "spread", place),
                 )
                 for place in own.TRIED
             ]
@@ -227,6 +228,7 @@ def _optimism(result: Result, factor: float, series: str) -> Claim:
                     f"LinCORe, {series}",
                     "share of draws that are optimistic",
                 ),
+                own.clustering(curve, "lift", AT_ONE),
             )
         )
         fewest = curve.measures["fewest"].min() / (draws / (curve.finals.size * N_LOOKS))
