@@ -114,13 +114,18 @@ def test_an_interval_ends_where_the_chance_does(level):
     assert estimate.chance_below(low - 1e-9) <= tail + 1e-3 < estimate.chance_below(low + 0.02)
 
 
-def test_columns_are_treated_alike():
-    values = np.random.default_rng(3).normal(size=(50, 3))
+@pytest.mark.parametrize("runs", [50, 3_000])  # weights that are kept, and that are not
+def test_a_band_is_the_interval_of_each_column_from_fewer_resamples(runs):
+    values = np.random.default_rng(3).normal(size=(runs, 3))
     values[:, 2] = 7.0
     means, lows, highs = mean_intervals(values)
     for column in range(3):
-        assert mean_interval(values[:, column]) == pytest.approx((means[column], lows[column], highs[column]))
+        one = values[:, column]
+        near = 0.25 * standard_error(one)
+        assert (means[column], lows[column], highs[column]) == pytest.approx(mean_interval(one), abs=near)
     assert (lows[2], highs[2]) == (7.0, 7.0)
+    alone = mean_intervals(values[:, 1:2])
+    assert [end[0] for end in alone] == pytest.approx([means[1], lows[1], highs[1]])
 
 
 def test_a_ratio_of_paired_runs_is_narrow():

@@ -7,27 +7,28 @@ import numpy as np
 from corebandit.contracts.state import FloatArray
 
 N_RESAMPLES, BLOCK = 8000, 400
+N_RESAMPLES_OF_BANDS = 2000  # enough for 95 % around a curve; verdicts look further into the tails
 MOST_WEIGHTS = 16_000_000  # of a number of runs, kept for the next curve: 128 MB
 
 
-def resampled_means(values: FloatArray) -> FloatArray:
+def resampled_means(values: FloatArray, n_resamples: int = N_RESAMPLES) -> FloatArray:
     """Return means `(resamples, ...)` of `values` `(runs, ...)` over runs drawn with replacement.
 
     The same runs are drawn for every array of as many runs, so what is paired stays paired.
     """
     n_runs = values.shape[0]
     if n_runs * N_RESAMPLES <= MOST_WEIGHTS:
-        return _weights(n_runs) @ values
+        return _weights(n_runs)[:n_resamples] @ values
     rng = np.random.default_rng(0)
-    parts = [_drawn_weights(rng, n_runs, BLOCK) @ values for _ in range(N_RESAMPLES // BLOCK)]
+    parts = [_drawn_weights(rng, n_runs, BLOCK) @ values for _ in range(n_resamples // BLOCK)]
     return np.concatenate(parts)
 
 
-def resampled(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+def resampled(values: FloatArray, n_resamples: int = N_RESAMPLES) -> tuple[FloatArray, FloatArray]:
     """Return resampled means of `values` `(runs, n)` and their standard errors, each `(resamples, n)`."""
     n_runs = len(values)
     centred = values - values.mean(axis=0)  # squares of small numbers lose no digits
-    means, squares = resampled_means(centred), resampled_means(centred**2)
+    means, squares = resampled_means(centred, n_resamples), resampled_means(centred**2, n_resamples)
     variances = np.maximum(squares - means**2, 0.0)
     variances[variances < 1e-14 * squares] = 0.0  # what rounding leaves where all that was drawn is one number
     return means + values.mean(axis=0), np.sqrt(variances / max(n_runs - 1, 1))

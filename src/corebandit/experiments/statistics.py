@@ -19,7 +19,13 @@ import numpy as np
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, check_number, shortened
-from corebandit.experiments.resampling import N_RESAMPLES, resampled, resampled_covariances, resampled_means
+from corebandit.experiments.resampling import (
+    N_RESAMPLES,
+    N_RESAMPLES_OF_BANDS,
+    resampled,
+    resampled_covariances,
+    resampled_means,
+)
 
 ROUNDING = 1e-12  # of the variances of two samples, what rounding leaves of their difference
 LEVEL = 0.95
@@ -146,9 +152,9 @@ def mean_estimate(values: FloatArray) -> Estimate:
     return estimate
 
 
-def mean_estimates(values: FloatArray) -> list[Estimate]:
+def mean_estimates(values: FloatArray, n_resamples: int = N_RESAMPLES) -> list[Estimate]:
     """Estimate the means of the columns of `values` `(runs, n)`."""
-    means, errors = resampled(values)
+    means, errors = resampled(values, n_resamples)
     return [
         Estimate(float(column.mean()), _error(column), mean, error)
         for column, mean, error in zip(values.T, means.T, errors.T, strict=True)
@@ -181,8 +187,9 @@ def mean_interval(values: FloatArray) -> Interval:
 
 
 def mean_intervals(values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the means of `values` `(runs, n)` and the ends of their intervals, each `(n,)`."""
-    value, low, high = np.array([estimate.interval() for estimate in mean_estimates(values)]).T
+    """Return the means of `values` `(runs, n)` and the ends of their intervals, each `(n,)`: the band of a curve."""
+    estimates = mean_estimates(values, N_RESAMPLES_OF_BANDS)
+    value, low, high = np.array([estimate.interval() for estimate in estimates]).T
     return value, low, high
 
 

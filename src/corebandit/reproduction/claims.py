@@ -82,7 +82,7 @@ def rarely(bound: float, failures: int, trials: int, subject: Subject, clusterin
     """Judge whether something happens in less than a share `bound` of all trials, by binomial tests.
 
     `clustering` is the design effect: how many trials are worth one that is independent of all others. That it happens
-    too often is told by all trials: it is tested against every one having a chance of `bound` at most, given all before.
+    too often is told by all of them: each has a chance of `bound` at most, given all before, if it does not.
     """
     from scipy.stats import beta, binom
 

@@ -3,7 +3,7 @@ r"""The lemmas tried on LinCORe's own histories: which experiments, and how to r
 A lemma is broken in a run if some bound had less than no `room` (`watched.py`); its *margin* is how much tighter the
 bound could be until it is broken more often than the lemma says. Of noise that is drawn afresh, shares of draws are
 counted. That a lemma fails is told by a binomial test: given all before it, every draw has the chance that the lemma
-bounds. That it holds is said of the share among pasts, of which there are fewer than draws: `clustering` says by how much.
+bounds. That it holds is said of the share among pasts, of which there are fewer: `clustering` says by how much.
 
 The perturbation's bound is tried with the a of each past, the largest value in its pool. That is less than Lemma 2's
 ceiling, so more is asked than the paper does, but no more than its proof gives. The chance of optimism must be at least
