@@ -116,6 +116,7 @@ def test_nothing_is_compiled_when_all_is_on_disk(printed: str):
     assert int(compiled_at_first) > 0 or config.DISABLE_JIT
 
 
+@pytest.mark.thorough
 def test_peers_are_compared_with_ours(arms: ModuleType, monkeypatch: pytest.MonkeyPatch):
     rewards = []
     peer = import_module("peers").Peer(
@@ -155,6 +156,7 @@ def test_a_run_in_parts_is_the_same_run(arms: ModuleType, policy: AnyPolicy, pro
     assert parts.regret == pytest.approx(whole.regret)
 
 
+@pytest.mark.thorough
 def test_linear_script_prints_every_section_and_shape(printed_linear: str):
     for title in (
         "1. Simulation",
@@ -165,12 +167,14 @@ def test_linear_script_prints_every_section_and_shape(printed_linear: str):
         assert title in printed_linear
 
 
+@pytest.mark.thorough
 def test_linear_script_measures_every_compiled_policy(printed_linear: str):
     for name, recipe in feature_policies().items():
         is_measured = any(line.startswith(f"  {name} ") for line in printed_linear.splitlines())
         assert is_measured == recipe.runs_compiled, name
 
 
+@pytest.mark.thorough
 def test_linear_script_judges_targets_only_where_there_are_some(printed_linear: str):
     verdicts = [line.split() for line in printed_linear.splitlines() if line.rstrip().endswith("reached")]
     assert [words[0] for words in verdicts] == [
@@ -179,10 +183,12 @@ def test_linear_script_judges_targets_only_where_there_are_some(printed_linear: 
     ]
 
 
+@pytest.mark.thorough
 def test_without_peers_the_linear_script_says_how_to_get_them(printed_linear: str):
     assert "uv run --group peers" in printed_linear
 
 
+@pytest.mark.thorough
 def test_peers_choose_by_the_features_they_are_offered(linear: ModuleType, monkeypatch: pytest.MonkeyPatch):
     rewards: list[float] = []
 

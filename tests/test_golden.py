@@ -11,6 +11,7 @@ import pytest
 import corebandit as cb
 from corebandit.catalogue import arm_policies, feature_policies, neural_policies
 from corebandit.contracts.recipe import FeaturePolicy
+from often import often
 
 GOLDEN = Path(__file__).with_name("golden.json")
 VARIANTS = [
@@ -25,6 +26,10 @@ POLICIES = [
     policy() for name, policy in {**arm_policies(), **feature_policies()}.items() if name not in neural_policies()
 ]
 POLICIES += VARIANTS
+SOME = [
+    *(cb.CORe(), cb.CORe(sampler="exact"), cb.CORe(pool_size=50), cb.UCB1(), cb.BernoulliTS(), cb.SSMC(), cb.PHE()),
+    *(cb.LinCORe(), cb.LinCORe(sampler="exact"), cb.LinTS(), cb.GLMCORe()),
+]
 
 
 def regrets(policy):
@@ -38,7 +43,7 @@ def regrets(policy):
     return result.regret("it")[:, [9, 49, 99]].tolist()
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.label)
+@pytest.mark.parametrize("policy", often(SOME, POLICIES, pytest.mark.thorough), ids=lambda policy: policy.label)
 def test_regrets_are_what_they_were(policy):
     golden = json.loads(GOLDEN.read_text())
     assert set(golden) == {policy.label for policy in POLICIES}

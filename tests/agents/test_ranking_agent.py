@@ -10,6 +10,7 @@ from corebandit.agents.options import Named
 from corebandit.agents.ranking_agent import RankingAgent
 from corebandit.contracts.state import arrays_of
 from corebandit.ranking.policies import BatchRank, CascadeUCB1, Ranked, RankedBandits, TopRank
+from often import often
 from resealed import reseal
 
 ITEMS = ["news", "sport", "maps", "mail", "shop"]
@@ -183,7 +184,13 @@ def test_clicks_on_ranked_bandits_are_not_lost_when_they_come_late():
 
 
 @pytest.mark.parametrize(
-    "policy", [Ranked(cb.CORe(warm_up=1.0)), Ranked(cb.Giro()), RankedBandits("CORe")], ids=lambda policy: policy.label
+    "policy",
+    often(
+        [Ranked(cb.CORe(warm_up=1.0))],
+        [Ranked(cb.CORe(warm_up=1.0)), Ranked(cb.Giro()), RankedBandits("CORe")],
+        pytest.mark.thorough,
+    ),
+    ids=lambda policy: policy.label,
 )
 def test_a_saved_agent_continues_bit_for_bit(policy, tmp_path):
     agent = make_agent(policy)

@@ -20,7 +20,7 @@ NEEDS = {"EstimatorCORe": cb.EstimatorCORe(cb.RidgeRegression())}  # what no fil
 N_POLICIES = 43  # of 0.4, without those that need PyTorch
 
 
-SOME = ["CORe", "UCB1", "SSMC", "NPTS", "LinCORe", "LinTS", "LinPHE", "GLMCORe", "RankedBandits", "TopRank"]
+SOME = ["CORe", "UCB1", "SSMC", "LinCORe", "LinTS", "GLMCORe", "TopRank"]
 
 
 @pytest.mark.parametrize("name", often(SOME, EXPECTED, pytest.mark.thorough))

@@ -28,11 +28,15 @@ def choices(agent, seed):
         return Player(seed=seed).play(agent, 20), content_of(agent)
 
 
-SOME = ("CORe", "SSMC", "RewardExchange", "LinCORe", "Ranked", "BatchRank")
+SOME, MORE = ("CORe", "SSMC", "LinCORe", "Ranked"), ("RewardExchange", "BatchRank")
+SPECS = [
+    *often(SOME, [*SOME, *MORE], pytest.mark.thorough),
+    *often([], [spec for spec in attacked() if spec not in (*SOME, *MORE)]),
+]
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("spec", often(SOME, attacked()))
+@pytest.mark.parametrize("spec", SPECS)
 def test_what_was_saved_is_loaded_and_continues_alike(spec, tmp_path):
     policy, path = policy_from(spec), tmp_path / "agent.json"
     for life, (rewards, n_rounds) in LIVES.items():
@@ -50,14 +54,17 @@ def test_what_was_saved_is_loaded_and_continues_alike(spec, tmp_path):
         assert choices(loaded, 4) == choices(agent, 4), life
 
 
-def test_rows_without_names_are_loaded(tmp_path):
+BY_FEATURES = ("LinCORe", "LinCORe(sampler='exact')", "GLMCORe", "LinRewardExchange", "LogPHE", "LinPHE")
+
+
+@pytest.mark.parametrize("spec", often(BY_FEATURES[:3], BY_FEATURES, pytest.mark.thorough))
+def test_rows_without_names_are_loaded(spec, tmp_path):
     rng = np.random.default_rng(2)
-    for spec in ("LinCORe", "LinCORe(sampler='exact')", "GLMCORe", "LinRewardExchange", "LogPHE", "LinPHE"):
-        agent = cb.Agent(policy_from(spec), seed=3)
-        for n_rows in range(1, 60):
-            agent.tell(agent.ask(rng.normal(size=(n_rows, 4))), float(rng.random() < 0.5))
-        agent.save(tmp_path / "rows.json")
-        assert content_of(cb.Agent.load(tmp_path / "rows.json")) == content_of(agent)
+    agent = cb.Agent(policy_from(spec), seed=3)
+    for n_rows in range(1, 60):
+        agent.tell(agent.ask(rng.normal(size=(n_rows, 4))), float(rng.random() < 0.5))
+    agent.save(tmp_path / "rows.json")
+    assert content_of(cb.Agent.load(tmp_path / "rows.json")) == content_of(agent)
 
 
 @pytest.mark.heavy

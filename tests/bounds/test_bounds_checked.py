@@ -25,6 +25,11 @@ def run_with_checked_indices(marked: str, tests: list[str]) -> None:
 
 
 @pytest.mark.heavy
+def test_no_index_into_histories_is_out_of_bounds():
+    run_with_checked_indices("quick", ["parts/test_history.py"])
+
+
+@pytest.mark.thorough
 def test_no_index_is_out_of_bounds():
     run_with_checked_indices("quick", [*SOME, *PARTS])
 

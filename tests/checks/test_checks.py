@@ -57,7 +57,7 @@ TWINS = [
 ]
 SLOW = [cb.Giro(), cb.EstimatorCORe()]
 SELDOM = [*FURTHER, *TWINS, *SLOW]
-HEAVY = [cb.PHE(), cb.NPTS(), cb.LinPHE(), cb.GLMCORe()]
+HEAVY = [cb.PHE(), cb.NPTS(), cb.GLMCORe()]
 FIRST = often(QUICK, [*QUICK, *HEAVY], pytest.mark.heavy)
 REST = often(
     [], [each for each in [*POLICIES, *VARIANTS] if each not in [*QUICK, *HEAVY, *SELDOM]], pytest.mark.thorough
@@ -70,7 +70,7 @@ def test_every_policy_keeps_the_contract(policy):
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("policy", [*TWINS, *SLOW], ids=lambda p: p.label)
+@pytest.mark.parametrize("policy", often(SLOW, [*TWINS, *SLOW], pytest.mark.thorough), ids=lambda p: p.label)
 def test_twins_and_slow_policies_keep_most_of_the_contract(policy):
     if isinstance(policy, FeaturePolicy):
         game = FeatureGame(policy, N_ROUNDS, is_contextual=False)

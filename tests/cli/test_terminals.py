@@ -43,7 +43,6 @@ LOCALES = {
     "strict": {"PYTHONIOENCODING": "ascii:strict"},
     "C": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
 }
-SOME = ["C"]  # which refuses most
 
 
 def corebandit(locale, *commands, folder):
@@ -66,7 +65,8 @@ def corebandit(locale, *commands, folder):
     ]
 
 
-@pytest.mark.parametrize("locale", often(SOME, LOCALES))
+@pytest.mark.thorough
+@pytest.mark.parametrize("locale", often(["C"], LOCALES))  # which refuses most
 def test_the_policies_are_listed_and_an_error_that_names_something_is_a_sentence(locale, tmp_path):
     (tmp_path / "mine.toml").write_text('problems = ["bernoulli"]\npolicies = ["zażółć…"]\n', encoding="utf-8")
     compare = ["compare", "--problem", "bernoulli", "--policies", "UCB1", "--horizon", "50", "--runs", "2"]

@@ -92,7 +92,7 @@ def played(folder: Path, factor: str = "2.0") -> tuple[list[float], list[int]]:
     return [float(total) for total in said[::2]], [int(hits) for hits in said[1::2]]
 
 
-@pytest.mark.heavy
+@pytest.mark.thorough
 def test_policies_are_compiled_once_and_never_run_old_machine_code(copied_package: Path) -> None:
     own_policy, script = copied_package / "own_policy.py", copied_package / "script.py"
     own_policy.write_text(OWN_POLICY)

@@ -43,7 +43,7 @@ print(json.dumps(cb.run(experiment, jobs=2).frame["regret"].to_list()))
 """
 
 
-@pytest.mark.heavy
+@pytest.mark.thorough
 def test_a_worker_compiles_what_others_then_find(tmp_path):
     games = json.loads(run_python(WORK, tmp_path, NUMBA_DISABLE_JIT="0"))
     names = [game["policy"]["name"] for game in games]

@@ -43,6 +43,7 @@ def test_realised_regret_is_the_same_on_average(model):
     assert abs(difference.mean()) < 4.0 * difference.std() / np.sqrt(20)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "policies",
     [

@@ -19,6 +19,7 @@ from corebandit.ranking import policies
 from corebandit.ranking.policies import PBMUCB, BatchRank, CascadeKLUCB, CascadeUCB1, Ranked, RankedBandits, TopRank
 from often import often
 
+SOME = [Ranked(), CascadeKLUCB(), TopRank()]
 VARIANTS = [recipe() for recipe in ranking_policies().values()] + [
     Ranked(cb.CORe(), warm_up="displayed"),
     Ranked(cb.BernoulliTS(), observes="all"),
@@ -29,7 +30,7 @@ VARIANTS = [recipe() for recipe in ranking_policies().values()] + [
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("policy", VARIANTS, ids=lambda policy: policy.label)
+@pytest.mark.parametrize("policy", often(SOME, VARIANTS, pytest.mark.thorough), ids=lambda policy: policy.label)
 def test_every_ranking_policy_keeps_the_contract(policy):
     check_policy(policy)
 
@@ -37,7 +38,11 @@ def test_every_ranking_policy_keeps_the_contract(policy):
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     "policy",
-    [Ranked(), Ranked(warm_up="displayed"), TopRank(), RankedBandits("CORe"), PBMUCB()],
+    often(
+        [Ranked()],
+        [Ranked(), Ranked(warm_up="displayed"), TopRank(), RankedBandits("CORe"), PBMUCB()],
+        pytest.mark.thorough,
+    ),
     ids=lambda policy: policy.label,
 )
 def test_ranking_policies_keep_the_contract_without_a_horizon(policy):

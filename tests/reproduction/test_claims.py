@@ -197,11 +197,11 @@ def test_few_runs_get_a_first_look_that_says_how_many_would_do():
     assert few.verdict == LOOKS[HOLDS] or few.verdict == LOOKS[UNDECIDED]
     assert "a first look: verdicts are given from 1,000 runs on, not 100" in few.evidence
     assert claim(gap(0.5, 100)).verdict == LOOKS[FAILS]
-    open_ = claim(gap(-0.03))
+    open_ = claim(gap(-0.06))
     assert open_.verdict == UNDECIDED
     wanted = open_.details[0].runs_to_tell
     assert f"about {wanted:,} runs would tell" in open_.evidence
-    assert gap(-0.03, wanted).verdict == HOLDS
+    assert gap(-0.06, wanted).verdict == HOLDS
 
 
 def test_one_comparison_of_few_runs_makes_a_claim_a_first_look():

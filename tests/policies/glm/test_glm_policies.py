@@ -284,7 +284,7 @@ def test_a_run_whose_fits_do_not_converge_warns_once_a_chunk():
     assert len(found) == 1
 
 
-@pytest.mark.heavy
+@pytest.mark.thorough
 @pytest.mark.parametrize("policy", [GLMCORe(link="poisson"), GLMUCB(link="identity")], ids=lambda policy: policy.label)
 def test_other_links_keep_the_contract(policy):
     check_policy(policy)
