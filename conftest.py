@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from xdist.scheduler.loadfile import LoadFileScheduling
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # there is a process for each core: NumPy's threads would only wait
+
 COMPILE_POLICIES = (
     *("tests/agents/", "tests/bounds/", "tests/checks/", "tests/cli/", "tests/experiments/", "tests/games/"),
     *("tests/policies/", "tests/problems/", "tests/ranking/", "tests/statistical/"),
