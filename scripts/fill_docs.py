@@ -6,9 +6,12 @@
 
 A page has marks in it, between which this script writes:
 
-    <!-- numbers: table figure1 -->   the mean regrets of a figure, with their standard errors
-    <!-- numbers: claims figure1 -->  the verdicts on its claims, and what decided
-    <!-- numbers: about figure1 -->   how large the run was, when and by which version
+    <!-- numbers: table figure1 -->       the mean regrets of a figure, with their standard errors
+    <!-- numbers: table figure1 TS PHE --> the same of these policies alone
+    <!-- numbers: claims figure1 -->      the verdicts on its claims
+    <!-- numbers: evidence figure1 -->    the same, with what decided
+    <!-- numbers: about figure1 -->       how large the run was, when and by which version
+    <!-- numbers: settings warmup -->     how settings of CORe's warm-up compare with the best rivals
     <!-- end -->
 
 and within a line `<!-- number: figure1 bernoulli "CORe" -->...<!-- end -->`, a mean with its error.
@@ -16,6 +19,7 @@ and within a line `<!-- number: figure1 bernoulli "CORe" -->...<!-- end -->`, a 
 
 import argparse
 import json
+import math
 import re
 import shlex
 import sys
@@ -23,13 +27,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from corebandit.experiments.result import Result
 from corebandit.report import tables
+from corebandit.reproduction.studies import warmup_study
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "results"
 PAGES = ("README.md", "docs/results.md", "docs/which_policy.md")
 FIGURES = {"F1": "figure1", "F2": "figure2", "F3": "figure3", "F4": "figure4", "T": "theory"}
 STUDIES = {"G": "glm", "X": "exchange", "W": "warmup", "N": "neural"}
+KEPT = ("figure", "problem", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")
+SETTINGS = {  # warm-up factor and alpha
+    "recommended": (0.5, 0.6),
+    "cautious": (0.5, 0.8),
+    "the authors' code": (2.0, 0.6),
+    "the paper": (4.0, 0.6),
+}
 BLOCK = re.compile(r"(<!-- numbers: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 INLINE = re.compile(r"(<!-- number: (.+?) -->)[^\n]*?(<!-- end -->)")
 
@@ -41,21 +54,31 @@ Stored = Mapping[str, Any]
 
 def store(folder: Path, into: Path = STORE) -> list[Path]:
     """Write what a run has left in a folder to one file a figure, and return these."""
-    rows, claims, about = (
+    summary, claims, about = (
         json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in ("summary", "claims", "about")
     )
+    titles = {f"{one['figure']} {one['problem']}": one["title"] for one in about["titles"]}
     written = []
     for prefix, figure in {**FIGURES, **STUDIES}.items():
-        of_figure = [row for row in rows["rows"] if row["figure"].partition("-")[0] == figure]
-        if not of_figure:
+        # Of many problems their average is enough.
+        rows = _of_figure(summary["averages"], figure) or _of_figure(summary["rows"], figure)
+        if not rows:
             continue
-        titles = {f"{one['figure']} {one['problem']}": one["title"] for one in about["titles"]}
         content = {
-            "about": {key: about[key] for key in ("command", "made", "version", "sources")},
-            "titles": {key: titles[key] for key in dict.fromkeys(f"{r['figure']} {r['problem']}" for r in of_figure)},
-            "rows": [{key: value for key, value in row.items() if key != "cpu_seconds"} for row in of_figure],
-            "claims": [claim for claim in claims["claims"] if claim["id"].startswith(prefix)],
+            "about": {
+                **{key: about[key] for key in ("made", "version", "sources")},
+                "command": re.sub(r" --out \S+", "", about["command"]),  # a folder is nobody else's
+            },
+            "titles": {key: titles.get(key, row["problem"]) for row in rows if (key := _place(row))},
+            "rows": [{key: row[key] for key in KEPT} for row in rows],
+            "claims": [
+                {key: value for key, value in claim.items() if key != "details"}
+                for claim in claims["claims"]
+                if claim["id"].startswith(prefix)
+            ],
         }
+        if figure == "warmup":
+            content["settings"] = settings_of(Result.load(folder))
         into.mkdir(exist_ok=True)
         path = into / f"{figure}.json"
         path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
@@ -63,32 +86,83 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
     return written
 
 
+def _of_figure(rows: list[dict[str, Any]], figure: str) -> list[dict[str, Any]]:
+    return [row for row in rows if row["figure"].partition("-")[0] == figure]
+
+
+def _place(row: Mapping[str, Any]) -> str:
+    return f"{row['figure']} {row['problem']}"
+
+
+def settings_of(result: Result) -> list[dict[str, Any]]:
+    """Return how settings of the warm-up compare with the best rivals, for every horizon."""
+    found = list(warmup_study.cells(result))
+    rows = []
+    for name, (factor, alpha) in SETTINGS.items():
+        for horizon in dict.fromkeys(cell.horizon for cell in found):
+            cells = [c for c in found if (c.warm_up, c.alpha, c.horizon) == (factor, alpha, horizon)]
+            ratios, bad = [cell.ratio for cell in cells], [cell.gone_bad for cell in cells]
+            rows.append(
+                {
+                    "setting": f"{name}: factor {factor:g}, alpha {alpha:g}",
+                    "horizon": horizon,
+                    "ratio": math.exp(sum(map(math.log, ratios)) / len(ratios)),
+                    "worst": max(ratios),
+                    "gone bad": sum(bad) / len(bad),
+                    "worst gone bad": max(bad),
+                }
+            )
+    return rows
+
+
 # Showing ----------------------------------------------------------------------------------------------------------
 
 
-def table(stored: Stored, figure: str) -> str:
+def table(stored: Stored, figure: str, *policies: str) -> str:
     """Return mean regrets with standard errors, a row a policy and a column a problem."""
-    cells: dict[str, dict[str, str]] = {}
+    cells: dict[str, dict[str, str]] = {policy: {} for policy in policies}
     columns: dict[str, str] = {}
     for row in stored["rows"]:
-        if row["figure"] == figure:
+        if row["figure"] == figure and (not policies or row["policy"] in policies):
             columns[row["problem"]] = stored["titles"][f"{figure} {row['problem']}"]
             cells.setdefault(row["policy"], {})[row["problem"]] = tables.with_error(row["mean"], row["stderr"])
+    if unknown := [policy for policy, found in cells.items() if not found]:
+        raise KeyError(f"there is no {', '.join(unknown)} in {figure}")
     lines = [("policy", *columns.values()), ("---",) * (1 + len(columns))]
     lines += [(policy, *(found.get(problem, "") for problem in columns)) for policy, found in cells.items()]
     return _lines(lines)
 
 
 def claims(stored: Stored, figure: str) -> str:
-    """Return the verdicts on the claims of a figure."""
-    lines = [("claim", "warm-up", "verdict", "what decided"), ("---",) * 4]
-    said = ""
+    """Return the verdicts on the claims of a figure: a row a claim and reading, a column a warm-up."""
+    verdicts: dict[tuple[str, str], dict[str, str]] = {}
     for claim in stored["claims"]:
-        text = f"{claim['id']}: {claim['claim']}"
+        factor = "either" if claim["warm_up"] is None else f"{claim['warm_up']:g}"
+        said = verdicts.setdefault((f"{claim['id']}: {claim['claim']}", claim["reading"]), {})
+        said[factor] = f"**{claim['verdict']}**"
+    factors = sorted({factor for said in verdicts.values() for factor in said})
+    has_readings = any(reading for _, reading in verdicts)
+    head = ("claim", *(("with",) if has_readings else ()), *(_warm_up(factor) for factor in factors))
+    lines, before = [head, ("---",) * len(head)], ""
+    for (text, reading), said in verdicts.items():
+        shown = "" if text == before else text
+        lines.append((shown, *((reading,) if has_readings else ()), *(said.get(factor, "") for factor in factors)))
+        before = text
+    return _lines(lines)
+
+
+def _warm_up(factor: str) -> str:
+    return "" if factor == "either" else f"warm-up {factor}"
+
+
+def evidence(stored: Stored, figure: str) -> str:
+    """Return the verdicts on the claims of a figure, and what decided."""
+    lines = [("claim", "warm-up", "verdict", "what decided"), ("---",) * 4]
+    for claim in stored["claims"]:
         factor = "" if claim["warm_up"] is None else f"{claim['warm_up']:g}"
         plain = "" if claim["uncorrected"] == claim["verdict"] else f" (one by one: {claim['uncorrected']})"
-        lines.append(("" if text == said else text, factor, f"**{claim['verdict']}**{plain}", claim["evidence"]))
-        said = text
+        named = " ".join(filter(None, [claim["id"], claim["reading"]]))
+        lines.append((named, factor, f"**{claim['verdict']}**{plain}", claim["evidence"]))
     return _lines(lines)
 
 
@@ -99,7 +173,26 @@ def about(stored: Stored, figure: str) -> str:
     return f"`{made['command']}`, {size} each; version {made['version']}, {made['made']}."
 
 
-BLOCKS: dict[str, Callable[[Stored, str], str]] = {"table": table, "claims": claims, "about": about}
+def settings(stored: Stored, figure: str) -> str:
+    """Return how settings of the warm-up compare: a row a setting, two columns a horizon."""
+    cells: dict[str, dict[str, str]] = {}
+    for row in stored["settings"]:
+        said = cells.setdefault(row["setting"], {})
+        said[f"{row['horizon']:,} rounds"] = f"{row['ratio']:.2f} (at most {row['worst']:.2f})"
+        said[f"gone bad, {row['horizon']:,}"] = f"{row['gone bad']:.1%} (at most {row['worst gone bad']:.0%})"
+    columns = sorted(next(iter(cells.values())), key=lambda name: name.startswith("gone"))  # else as they come
+    lines = [("setting", *columns), ("---",) * (1 + len(columns))]
+    lines += [(name, *(said[column] for column in columns)) for name, said in cells.items()]
+    return _lines(lines)
+
+
+BLOCKS: dict[str, Callable[..., str]] = {
+    "table": table,
+    "claims": claims,
+    "evidence": evidence,
+    "about": about,
+    "settings": settings,
+}
 
 
 def number(stored: Stored, figure: str, problem: str, policy: str) -> str:
@@ -114,8 +207,8 @@ def filled(page: str, results: Mapping[str, Stored]) -> str:
     """Return a page with the numbers that were stored."""
 
     def block(mark: re.Match[str]) -> str:
-        kind, figure = shlex.split(mark[2])
-        return f"{mark[1]}{BLOCKS[kind](results[figure.partition('-')[0]], figure)}\n{mark[3]}"
+        kind, figure, *which = shlex.split(mark[2])
+        return f"{mark[1]}{BLOCKS[kind](results[figure.partition('-')[0]], figure, *which)}\n{mark[3]}"
 
     def inline(mark: re.Match[str]) -> str:
         figure, problem, policy = shlex.split(mark[2])

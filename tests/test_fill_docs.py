@@ -9,7 +9,10 @@ import pytest
 import corebandit as cb
 from corebandit.report import tables
 from corebandit.report.claim import Claim
+from corebandit.reproduction.figure import Size
 from corebandit.reproduction.publish import publish
+from corebandit.reproduction.studies import warmup_study
+from made_up import made_up
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = runpy.run_path(str(ROOT / "scripts" / "fill_docs.py"))
@@ -20,6 +23,10 @@ stale
 <!-- numbers: about figure1 -->
 <!-- end -->
 <!-- numbers: claims figure1 -->
+<!-- end -->
+<!-- numbers: evidence figure1 -->
+<!-- end -->
+<!-- numbers: table figure1 UCB1 -->
 <!-- end -->
 CORe had <!-- number: figure1 bernoulli CORe -->7<!-- end --> here.
 after
@@ -35,7 +42,14 @@ def stored(tmp_path_factory):
     result = cb.run(experiment)
     claim = Claim("F1.a", "CORe is below.", 4.0, "holds", "open", "this decided")
     other = Claim("T1", "A lemma.", None, "holds", "holds", "that")
-    publish(result, folder, title="t", command="corebandit x", seconds=1.0, claims=[claim, other])
+    publish(
+        result,
+        folder,
+        title="t",
+        command="corebandit x --out /some/folder --seed 1",
+        seconds=1.0,
+        claims=[claim, other],
+    )
     SCRIPT["store"](folder, folder / "stored")
     return result, SCRIPT["stored_results"](folder / "stored")
 
@@ -58,8 +72,12 @@ def test_a_run_is_stored_and_shown(stored):
     assert f"-->{said}" in page.splitlines()[-2]
     assert "stale" not in page
     assert "| policy | Clicks / yes |" in page
-    assert "12 runs of 300 rounds each; version" in page
-    assert "| F1.a: CORe is below. | 4 | **holds** (one by one: open) | this decided |" in page
+    assert "`corebandit x --seed 1`, 12 runs of 300 rounds each; version" in page  # a folder is nobody else's
+    assert "| claim | warm-up 4 |" in page
+    assert "| F1.a: CORe is below. | **holds** |" in page
+    assert "| F1.a | 4 | **holds** (one by one: open) | this decided |" in page
+    assert page.count("| CORe |") == 1
+    assert page.count("| UCB1 |") == 2
     assert page.startswith("before\n")
     assert page.endswith("here.\nafter\n")
 
@@ -82,6 +100,20 @@ def test_what_is_not_stored_is_no_silence(stored):
     ):
         with pytest.raises(KeyError):
             SCRIPT["filled"](mark, results)
+
+
+def test_settings_of_the_warm_up_are_compared_with_the_best_rival_of_each_problem():
+    size = Size(horizon=1_000, runs=30, search_runs=30)
+
+    def regret(experiment, label):
+        at = experiment.points[label].at if label in experiment.points else {}
+        return 20.0 if not at else 30.0 if at == {"alpha": 0.6, "warm_up": 0.5} else 50.0
+
+    rows = SCRIPT["settings_of"](made_up(warmup_study.grid(size), regret, spread=0.01))
+    assert [round(row["ratio"], 1) for row in rows] == [1.5, 1.5, *[2.5] * 6]
+    page = SCRIPT["filled"]("<!-- numbers: settings warmup -->\n<!-- end -->", {"warmup": {"settings": rows}})
+    assert "| setting | 100 rounds | 1,000 rounds | gone bad, 100 | gone bad, 1,000 |" in page
+    assert "| recommended: factor 0.5, alpha 0.6 | 1.5" in page
 
 
 def test_stored_files_are_small_and_say_where_they_come_from():

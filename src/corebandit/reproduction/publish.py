@@ -47,7 +47,8 @@ def publish(
     curves = _drawn(result.mean_curves(with_sweeps=False), undrawn)
     is_noted = all(curve.notes is not None for curve in result.curves())
     shares = _drawn(result.mean_curves("best-arm share", with_sweeps=False), undrawn) if is_noted else None
-    _write_json(folder / "summary.json", {"rows": summary.to_dicts()})
+    averages = [row for drawing in drawings if drawing.summary is not None for row in drawing.summary.to_dicts()]
+    _write_json(folder / "summary.json", {"rows": summary.to_dicts(), "averages": averages})
     _write_json(folder / "claims.json", {"claims": [claim.describe() for claim in claims]})
     for name, figure in _figures(curves, finals, sweeps, drawings):
         report.save(figure, folder / "figures" / name)
