@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import corebandit as cb
-from corebandit.experiments.statistics import mean_interval
+from corebandit.experiments.statistics import mean_intervals
 from corebandit.games.kinds import ARMS, FEATURES, RANKINGS
 from corebandit.games.notes import in_short, joined, new_notes
 from corebandit.randomness.stream import Stream, stream
@@ -214,9 +214,8 @@ def test_a_summary_has_quantiles_and_what_was_noted(noted):
     curves = result.mean_curves("best-arm share").filter(policy="CORe")
     assert curves["mean"].to_numpy() == pytest.approx(notes.best_rounds.mean(axis=0) / curves["round"].to_numpy())
     last = curves.row(-1, named=True)
-    assert (last["mean"], last["ci_low"], last["ci_high"]) == pytest.approx(
-        tuple(mean_interval(notes.best_rounds[:, -1] / 200))
-    )
+    band = mean_intervals(notes.best_rounds[:, -1:] / 200)
+    assert (last["mean"], last["ci_low"], last["ci_high"]) == pytest.approx(tuple(end[0] for end in band))
     with pytest.raises(cb.BadInput, match="of must be 'regret' or 'best-arm share' or 'simple regret', not 'luck'"):
         result.mean_curves("luck")
 
