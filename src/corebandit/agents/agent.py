@@ -1,18 +1,20 @@
 """One decision at a time: ask, tell, observe, save, load."""
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from corebandit.agents.desk import ArmDesk
 from corebandit.agents.feature_desk import FeatureDesk
-from corebandit.agents.ledger import Ledger
+from corebandit.agents.ids import DecisionId
 from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.options import Named, Unnamed
-from corebandit.contracts.errors import BadInput, BadReward
+from corebandit.agents.settings import MANY_OPEN, Clock, Settings
+from corebandit.agents.traffic import PATIENCE
+from corebandit.contracts.errors import BadInput, BadReward, TooLate
 from corebandit.contracts.recipe import LARGEST_REWARD, AnyPolicy, FeaturePolicy, Policy, RankingPolicy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import is_finite, range_in_words, shortened
@@ -20,12 +22,11 @@ from corebandit.contracts.validate import is_finite, range_in_words, shortened
 Choice = tuple[int, FloatArray | None]  # the index of an option, and its features
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """An arm that was chosen, and the id to report its reward under."""
+class Decision(NamedTuple):
+    """An arm that was chosen, and the id to report its reward under: no other decision of any agent has it."""
 
     arm: Hashable
-    id: int
+    id: DecisionId
 
 
 class Agent(LiveAgent[Hashable, Choice]):
@@ -39,9 +40,24 @@ class Agent(LiveAgent[Hashable, Choice]):
         The options: any hashables, all different. A policy that chooses by features can do without: its options are
         then the rows of features, as many as you like in every decision, and `decision.arm` is the index of a row.
     seed
-        Where its randomness starts; the same seed and the same rewards give the same choices.
+        Where its randomness starts; the same seed and the same rewards give the same choices. Without one the operating
+        system is asked, so that replicas of a program differ.
     horizon
         How many rewards to expect, if you know. Without it CORe runs in its anytime form.
+    window
+        Seconds after which a decision that nothing was told of ends by itself; None: never.
+    default_reward
+        What is then learned of it, such as 0 for "no click"; None: nothing, it is dropped.
+    max_open
+        How many decisions may wait; of more, the oldest end as if their window were over.
+    patience
+        An arm is *not heard of* once so many decisions for it in a row had no reward (or as many as it has had rewards,
+        if those are fewer). It then gets at most an equal part of the decisions that wait: ceil(open / arms on offer).
+        Raise it if rewards come in large batches.
+    max_share
+        The most that an arm may get of any 100 decisions in a row.
+    clock
+        Returns the time in seconds; `time.time` unless you say otherwise.
 
     Several threads may share an agent. Load files only from people you trust not to forge them.
 
@@ -65,10 +81,21 @@ class Agent(LiveAgent[Hashable, Choice]):
     _desk: Any  # an ArmDesk or a FeatureDesk
 
     def __init__(
-        self, policy: AnyPolicy, arms: Iterable[Hashable] | None = None, *, seed: int = 0, horizon: int | None = None
+        self,
+        policy: AnyPolicy,
+        arms: Iterable[Hashable] | None = None,
+        *,
+        seed: int | None = None,
+        horizon: int | None = None,
+        window: float | None = None,
+        default_reward: float | None = None,
+        max_open: int | None = None,
+        patience: int = PATIENCE,
+        max_share: float = 1.0,
+        clock: Clock | None = None,
     ) -> None:
-        ledger = Ledger[Hashable, Choice]("decision", "a reward is", lambda arm: f"chose {shortened(arm)}")
-        super().__init__(policy, seed, horizon, ledger)
+        settings = Settings(window, default_reward, max_open, patience, max_share)
+        super().__init__(policy, seed, horizon, settings, clock)
         self._low, self._high = policy.reward_range
         self._options = Unnamed() if arms is None else Named(arms)
         if isinstance(policy, FeaturePolicy):
@@ -77,6 +104,8 @@ class Agent(LiveAgent[Hashable, Choice]):
             self._desk = ArmDesk(policy, self._options, self.horizon, self.seed)
         else:
             raise BadInput(f"arms must be given: {policy.label} knows its options by their names, not by features")
+        self._checked_default(default_reward)
+        self._keep_books("decision", "a reward is", lambda arm: f"chose {shortened(arm)}")
         self._warn_of_endless_warm_up()
 
     @staticmethod
@@ -87,7 +116,8 @@ class Agent(LiveAgent[Hashable, Choice]):
 
     @classmethod
     def _made_from(cls, content: dict[str, Any], policy: AnyPolicy, names: list[Hashable] | None) -> Self:
-        return cls(policy, names, seed=content["seed"], horizon=content["horizon"])
+        settings = asdict(Settings.from_json(content["settings"]))
+        return cls(policy, names, seed=content["seed"], horizon=content["horizon"], **settings)
 
     def _chosen(self, choice: Choice) -> Hashable:
         return self._options.name(choice[0])
@@ -118,33 +148,61 @@ class Agent(LiveAgent[Hashable, Choice]):
         'green'
         """
         with self._lock:
-            choice = self._desk.choose(features, arms)
+            now, ledger = self._clock(), self._ledger
+            if self._ends_decisions:
+                self._end_what_is_due(now)
+            choice = self._desk.choose(features, arms, ledger.traffic)
             arm = self._options.name(choice[0])
-            return Decision(arm, self._ledger.enter(arm, choice))
+            if len(ledger.waiting) >= MANY_OPEN and not self._has_warned:
+                self._warn_of_many()
+            return Decision(arm, ledger.enter(arm, choice, now))
 
-    def tell(self, decision: Decision | int, reward: float) -> None:
+    def tell(self, decision: Decision | DecisionId, reward: float) -> None:
         """Report the reward of a decision (or of its id), at any delay and in any order, once."""
         with self._lock:
-            decision_id, (index, row) = self._found(decision)
+            now = self._clock()
+            if self._ends_decisions:
+                self._end_what_is_due(now)
+            decision_id = decision.id if isinstance(decision, Decision) else decision
+            try:
+                index, row = self._found(decision, decision_id)
+            except TooLate:
+                self._ledger.count_late(decision_id)
+                raise
             self._desk.learn(index, row, self._checked(reward))
             self._ledger.close(decision_id)
+            self._hear(index, reward, now)
 
     def observe(self, arm: Hashable, reward: float, x: Any = None) -> None:
         """Learn from a choice that someone else made; `x` `(d,)` are its features, if the policy chooses by them."""
         with self._lock:
             index, reward = self._options.index_of(arm), self._checked(reward)
             self._desk.learn(index, self._desk.row(index, x), reward)
+            self._hear(index, reward, self._clock())
 
-    def forget(self, decision: Decision | int) -> None:
-        """Drop a decision whose reward will never come."""
+    def forget(self, decision: Decision | DecisionId) -> None:
+        """Drop a decision that was not carried out. One that was and paid nothing has a reward: tell(decision, 0)."""
         with self._lock:
-            decision_id, _ = self._found(decision)
+            decision_id = decision.id if isinstance(decision, Decision) else decision
+            self._found(decision, decision_id)
             self._ledger.close(decision_id)
 
-    def _found(self, decision: Decision | int) -> tuple[int, Choice]:
+    def _found(self, decision: Decision | DecisionId, decision_id: DecisionId) -> Choice:
         if isinstance(decision, Decision):
-            return self._ledger.find(decision.id, decision, decision.arm)
-        return self._ledger.find(decision)
+            return self._ledger.find(decision_id, decision, decision.arm)
+        return self._ledger.find(decision_id)
+
+    def _hear(self, index: int, reward: float, now: float) -> None:
+        if self._options.names is not None:
+            self._ledger.traffic.hear(index, float(reward), now)
+
+    def _learn_default(self, choice: Choice, reward: float, now: float) -> None:
+        index, row = choice
+        self._desk.learn(index, row, reward)
+        self._hear(index, reward, now)
+
+    def _checked_default(self, reward: float | None) -> float | None:
+        return None if reward is None else self._checked(reward)
 
     def _checked(self, reward: float) -> float:
         if not isinstance(reward, Real | np.bool_) or not is_finite(reward) or abs(float(reward)) > LARGEST_REWARD:

@@ -17,7 +17,7 @@ from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.validate import check_count, shortened
 
-FORMATS = (2, 3)  # that can be read; version 0.4 wrote the first, whose files have no digest
+FORMATS = (2, 3, 4)  # that can be read; version 0.4 wrote the first, whose files have no digest
 FORMAT = FORMATS[-1]
 LONGEST_MODEL = 1000  # characters of a model that an error shows: it is to be made again from them
 LARGEST_GAIN = 1100  # zlib makes no data smaller than to a share of 1 / 1032

@@ -12,11 +12,12 @@ from corebandit.agents.codec import array_to_json, fill_from_json, size_in_json
 from corebandit.agents.migrations import in_todays_layout
 from corebandit.agents.options import Named
 from corebandit.agents.steps import learn, select
+from corebandit.agents.traffic import Traffic
 from corebandit.compiled.bridge import EntryPoint, machine_type
 from corebandit.contracts.audit import MOST_OBSERVATIONS, audit, demand
 from corebandit.contracts.errors import BadFeatures
 from corebandit.contracts.recipe import FeaturePolicy, Policy
-from corebandit.contracts.state import arrays_of, carry_over
+from corebandit.contracts.state import IntArray, arrays_of, carry_over
 from corebandit.contracts.validate import check_count, shortened
 from corebandit.randomness.stream import Stream, stream
 
@@ -40,6 +41,10 @@ class Desk:
         self.horizon = horizon
         self.capacity = FIRST_CAPACITY  # observations that the state has room for
         self.n_observations = 0
+        self.rng = stream(seed, "agent")
+
+    def reseed(self, seed: int) -> None:
+        """Go on with other random numbers."""
         self.rng = stream(seed, "agent")
 
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
@@ -88,8 +93,25 @@ class Desk:
         """Return what a policy's `warm_up_rounds` takes besides the horizon, as far as it is known."""
         return (self.n_arms,)
 
+    @property
+    def is_warming_up(self) -> bool:
+        """Tell whether the policy tries everything in turn now; without a horizon the round itself takes its place."""
+        if not hasattr(self.policy, "warm_up_rounds"):
+            return False
+        coming = self.n_observations + 1
+        return bool(coming <= self.policy.warm_up_rounds(*self.sizes, self.horizon or max(coming, 2)))
+
+    def limited(self, offered: IntArray, traffic: Traffic) -> IntArray:
+        """Return who of those on offer may be chosen while decisions wait; forced tries count those made, not told."""
+        allowed = traffic.within_limits(offered)
+        return traffic.least_tried(allowed) if traffic.n_open > 0 and self.is_warming_up else allowed
+
     def plain(self, choice: Any) -> Any:
         """Return which options were chosen, ready for JSON."""
+        raise NotImplementedError
+
+    def options_of(self, choice: Any) -> Sequence[int]:
+        """Return the options that a choice is of; none where they have no names to be known by."""
         raise NotImplementedError
 
     def choices(self, content: dict[str, Any]) -> list[Any]:
@@ -179,7 +201,7 @@ class ArmDesk(Desk):
         """Return a state that has seen nothing."""
         return self.policy.start(n_arms, self.horizon, capacity)
 
-    def choose(self, features: Any, arms: Iterable[Hashable] | None) -> tuple[int, None]:
+    def choose(self, features: Any, arms: Iterable[Hashable] | None, traffic: Traffic) -> tuple[int, None]:
         """Return the index of the arm to play."""
         if features is not None:
             raise BadFeatures(
@@ -189,6 +211,8 @@ class ArmDesk(Desk):
         offered = self.options.offered(arms)
         if arms is not None:
             offered = np.unique(offered)
+        if traffic.is_limiting:
+            offered = self.limited(offered, traffic)
         return int(self._select(self.state, self.rng, self.scores, offered)), None
 
     def row(self, index: int, x: Any) -> None:
@@ -208,7 +232,11 @@ class ArmDesk(Desk):
 
     def choices(self, content: dict[str, Any]) -> list[tuple[int, None]]:
         """Return the choices that were saved, in their order."""
-        return [(self.checked_index("pending", index), None) for _, index in content["pending"]]
+        return [(self.checked_index("pending", index), None) for _, index, _ in content["pending"]]
+
+    def options_of(self, choice: tuple[int, None]) -> tuple[int]:
+        """Return the arm that a choice is of."""
+        return (choice[0],)
 
 
 def tame_reward(policy: Policy | FeaturePolicy) -> float:

@@ -9,6 +9,7 @@ from corebandit.agents.codec import array_to_json, fill_from_json
 from corebandit.agents.desk import Desk, tame_reward
 from corebandit.agents.options import MOST_ROWS, Named, Unnamed
 from corebandit.agents.steps import learn_row, select_row
+from corebandit.agents.traffic import Traffic
 from corebandit.contracts.audit import demand
 from corebandit.contracts.errors import BadFeatures, BadInput
 from corebandit.contracts.features import as_row, as_rows, check_finite
@@ -40,7 +41,7 @@ class FeatureDesk(Desk):
         """Return a state that has seen nothing."""
         return self.policy.start(n_arms, self.n_features or 0, self.horizon, capacity)
 
-    def choose(self, features: Any, arms: Iterable[Hashable] | None) -> tuple[int, FloatArray]:
+    def choose(self, features: Any, arms: Iterable[Hashable] | None, traffic: Traffic) -> tuple[int, FloatArray]:
         """Return the index of the option to play, and a copy of its features."""
         if features is None:
             raise BadFeatures(
@@ -56,6 +57,8 @@ class FeatureDesk(Desk):
         if d != self.n_features or n_rows > self.n_arms:
             check_finite("features", rows)
             self.make_room_for("features", n_rows, d)
+        if traffic.is_limiting:
+            offered = self.limited(offered, traffic)
         index = int(self._select(self.state, self.rng, table, self.scores[:n_rows], offered))
         if index < 0:
             check_finite("features", rows)
@@ -101,12 +104,16 @@ class FeatureDesk(Desk):
 
     def choices(self, content: dict[str, Any]) -> list[tuple[int, FloatArray]]:
         """Return the choices that were saved, in their order."""
-        indices = [self.checked_index("pending", index) for _, index in content["pending"]]
+        indices = [self.checked_index("pending", index) for _, index, _ in content["pending"]]
         demand(not indices or self.state is not None, "nothing is chosen before the first features")
         rows = np.empty((len(indices), self.n_features or 0))
         fill_from_json(rows, content["pending_rows"])
         check_finite("pending_rows", rows)
         return list(zip(indices, rows, strict=True))
+
+    def options_of(self, choice: tuple[int, FloatArray]) -> tuple[int, ...]:
+        """Return the arm that a choice is of; rows without names are other ones in every decision."""
+        return (choice[0],) if isinstance(self.options, Named) else ()
 
     def content(self, waiting: Sequence[tuple[int, FloatArray]]) -> dict[str, Any]:
         """Return what was learnt, and the features of the choices that wait, ready for JSON."""

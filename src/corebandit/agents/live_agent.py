@@ -1,11 +1,16 @@
 """What all agents share: a policy at its desk, options that come and go, a ledger, one lock over these, and JSON."""
 
 import os
+import secrets
 import threading
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
+from itertools import islice
+from types import EllipsisType
 from typing import Any, ClassVar, Generic, Self
 
+from corebandit.agents import settings as settings_module
 from corebandit.agents.codec import (
     DAMAGED,
     FORMAT,
@@ -18,12 +23,17 @@ from corebandit.agents.codec import (
     write_content,
 )
 from corebandit.agents.desk import Desk
+from corebandit.agents.forks import in_forks
+from corebandit.agents.ids import DecisionId
 from corebandit.agents.ledger import Choice, Chosen, Ledger
-from corebandit.agents.options import Named, Unnamed, check_hashable
+from corebandit.agents.migrations import in_todays_format
+from corebandit.agents.options import Named, Unnamed, plain_option
+from corebandit.agents.settings import Clock, Settings
+from corebandit.agents.traffic import Traffic
 from corebandit.contracts.audit import demand
 from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.recipe import AnyPolicy
-from corebandit.contracts.validate import check_count, shortened
+from corebandit.contracts.validate import check_count, check_number, shortened
 from corebandit.parts.warm_up import warn_if_endless
 
 # Whose options are saved under which name.
@@ -44,15 +54,28 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
     _listed_as: ClassVar[str]  # the name of its options, as in HOLDERS
     _options: Named | Unnamed
     _desk: Desk
+    _ledger: Ledger[Chosen, Choice]
     _n_needed = 0  # options that must stay on offer
 
-    def __init__(self, policy: Any, seed: int, horizon: int | None, ledger: Ledger[Chosen, Choice]) -> None:
+    def __init__(
+        self, policy: Any, seed: int | None, horizon: int | None, settings: Settings, clock: Clock | None
+    ) -> None:
         self._check_policy(policy)
         self.policy = policy
         self.horizon = None if horizon is None else check_count("horizon", horizon, at_least=2)
-        self.seed = check_count("seed", seed, at_least=0)
-        self._lock, self._saving = threading.RLock(), threading.Lock()  # compiled code lets other threads run
-        self._ledger = ledger
+        self.seed = secrets.randbits(63) if seed is None else check_count("seed", seed, at_least=0)
+        self.settings = settings
+        self._clock = clock or settings_module.clock
+        self._has_warned = False
+        self._ends_decisions = settings.window is not None or settings.max_open is not None
+        self._renew_locks()
+
+    def _keep_books(self, noun: str, lesson: str, in_words: Callable[[Chosen], str]) -> None:
+        """Begin the ledger, once options and desk are there."""
+        n_options = len(self._options.names or ())
+        traffic = Traffic(n_options, self.settings.patience, self.settings.max_share)
+        self._ledger = Ledger(noun, lesson, in_words, self._desk.options_of, traffic)
+        in_forks(self)
 
     @staticmethod
     @abstractmethod
@@ -68,6 +91,33 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
     def _chosen(self, choice: Choice) -> Chosen:
         """Return what users call a choice."""
 
+    # Processes ----------------------------------------------------------------------------------------------------
+
+    def _renew_locks(self) -> None:
+        """Have locks that nobody holds."""
+        self._lock, self._saving = threading.RLock(), threading.Lock()  # compiled code lets other threads run
+
+    def _become_another(self) -> None:
+        """Go on in a forked process: nobody holds its locks there, and what it decides is its own."""
+        self._renew_locks()
+        self._ledger.ids.leave_session()
+        self._desk.reseed(secrets.randbits(63))
+
+    def __copy__(self) -> Self:
+        """Return a twin that knows as much and shares nothing; its decisions have ids of their own."""
+        return self.from_dict(self.to_dict(), self.policy)
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        """Return a twin, as `copy` does."""
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        """Refuse: several processes with the same agent would be replicas that never hear of each other."""
+        raise TypeError(
+            f"{type(self).__name__} cannot be pickled: processes do not share an agent; to_dict() says all that makes "
+            "one, and from_dict() makes another of it"
+        )
+
     def _warn_of_endless_warm_up(self) -> None:
         """Warn whoever makes an agent, from its constructor, if its horizon is all warm-up."""
         if self.horizon is not None and hasattr(self.policy, "warm_up_rounds"):
@@ -75,10 +125,62 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
             warn_if_endless(self.policy.label, n_rounds, self.horizon, stacklevel=4)
 
     @property
-    def pending(self) -> dict[int, Chosen]:
+    def pending(self) -> dict[DecisionId, Chosen]:
         """Return the decisions whose reward, or clicks, have not been told: id and arm, or items."""
         with self._lock:
-            return {decision_id: chosen for decision_id, (chosen, _) in self._ledger.waiting.items()}
+            return {decision_id: chosen for decision_id, (chosen, _, _) in self._ledger.waiting.items()}
+
+    # Decisions that wait too long ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _learn_default(self, choice: Choice, reward: float, now: float) -> None:
+        """Learn from a decision that nothing was told of."""
+
+    def expire(self, older_than: float, reward: float | EllipsisType | None = ...) -> int:
+        """End all decisions that have waited for more than so many seconds, and return how many these were.
+
+        Each is learned from with this `reward`; with None it is dropped, and nothing learned. What is not said is what
+        the agent was made with, `default_reward`. Rewards that come later are counted and not learned.
+
+        "No click" is a reward of 0 and no reason to drop a decision: dropped ones teach nothing, so a policy that hears
+        of clicks alone takes every option for a good one.
+        """
+        check_number("older_than", older_than, at_least=0)
+        given = self.settings.default_reward if isinstance(reward, EllipsisType) else reward
+        with self._lock:
+            now = self._clock()
+            return self._expire(self._ledger.older_than(now - older_than), self._checked_default(given), now)
+
+    @abstractmethod
+    def _checked_default(self, reward: float | None) -> float | None:
+        """Return the reward of decisions that nothing was told of, or raise a BadReward."""
+
+    def _expire(self, decision_ids: Sequence[DecisionId], reward: float | None, now: float) -> int:
+        for decision_id in decision_ids:
+            if reward is not None:
+                self._learn_default(self._ledger.waiting[decision_id][1], reward, now)
+            self._ledger.expire(decision_id)
+        return len(decision_ids)
+
+    def _end_what_is_due(self, now: float) -> None:
+        """End decisions whose window is over, or that are too many."""
+        settings, ledger = self.settings, self._ledger
+        if settings.window is not None:
+            due = ledger.older_than(now - settings.window)
+            if due:
+                self._expire(due, settings.default_reward, now)
+        if settings.max_open is not None and len(ledger.waiting) > settings.max_open:
+            too_many = len(ledger.waiting) - settings.max_open
+            self._expire(list(islice(ledger.waiting, too_many)), settings.default_reward, now)
+
+    def _warn_of_many(self) -> None:
+        """Warn, once, that more decisions wait than anyone is likely to tell of."""
+        self._has_warned = True
+        warnings.warn(
+            f"{len(self._ledger.waiting):,} decisions wait for their rewards, and each takes memory: tell them, "
+            "expire(...) old ones, or make the agent with a window or max_open",
+            stacklevel=3,
+        )
 
     # Options that come and go -------------------------------------------------------------------------------------
 
@@ -94,12 +196,13 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
 
     def _add(self, option: Hashable) -> None:
         """Put a new option on offer, or a retired one back."""
-        check_hashable(self._options.noun, option)
+        option = plain_option(self._options.noun, option)
         with self._lock:
             options = self._named("added")
             if not options.knows(option):
                 self._desk.make_room(len(options.names) + 1, self._desk.capacity)
                 options.add(option)
+                self._ledger.traffic.make_room(len(options.names))
             elif (index := options.index_of(option)) in options.retired:
                 options.retire(options.retired - {index})
             else:
@@ -142,7 +245,7 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
         >>> twin = Agent.from_dict(json.loads(text))
         >>> twin.tell(waiting.id, reward=3.2)
         >>> agent.tell(waiting, reward=3.2)
-        >>> twin.ask() == agent.ask()
+        >>> twin.ask().arm == agent.ask().arm
         True
         """
         with self._lock:
@@ -153,9 +256,10 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
                 self._listed_as: None if names is None else [arm_to_json(name) for name in names],
                 "seed": self.seed,
                 "horizon": self.horizon,
+                "settings": self.settings.describe(),
                 "retired": sorted(self._options.retired),
                 **self._ledger.content(self._desk.plain),
-                **self._desk.content([choice for _, choice in self._ledger.waiting.values()]),
+                **self._desk.content([choice for _, choice, _ in self._ledger.waiting.values()]),
             }
 
     @classmethod
@@ -175,7 +279,7 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
         if policy is not None:
             cls._check_policy(policy)  # else it is the file that is wrong
         try:
-            return cls._restored(content, found)
+            return cls._restored(in_todays_format(content), found)
         except DAMAGED as error:
             raise DamagedFile(f"{source.name} is not a saved {cls._kind}, or damaged: {error}") from error
 
@@ -192,8 +296,20 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
             n_left = len(agent._options.on_offer)
             demand(n_left >= agent._n_needed, f"retired must leave {agent._n_needed} on offer, not {n_left}")
         choices = agent._desk.choices(content)
-        agent._ledger.restore(content, [(agent._chosen(choice), choice) for choice in choices])
+        agent._restore_ledger(content, [(agent._chosen(choice), choice) for choice in choices])
         return agent
+
+    def _restore_ledger(self, content: dict[str, Any], decisions: list[tuple[Chosen, Choice]]) -> None:
+        ledger = self._ledger
+        if content["tallies"] is None:
+            now = self._clock()
+            pending = [[decision_id, choice, now] for decision_id, choice, _ in content["pending"]]
+            content = {**content, **ledger.traffic.content(), "pending": pending}
+            ledger.traffic.trust_everyone()
+            content.update(ledger.traffic.content())
+        ledger.restore(content, decisions)
+        n_options = len(self._options.names or ())
+        demand(len(ledger.traffic.tallies) == n_options, f"tallies must be of {n_options} options")
 
     def _described(self, **learnt: int) -> str:
         """Return what `repr` says: the policy, the options, and how much was learnt."""

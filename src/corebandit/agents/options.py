@@ -15,14 +15,20 @@ from corebandit.contracts.validate import check_count, shortened
 MOST_ROWS = 100_000  # a policy may keep something for each
 
 
-def check_hashable(noun: str, option: Any) -> None:
-    """Raise BadInput unless an option can be known by its name."""
+def plain_option(noun: str, given: Any) -> Hashable:
+    """Return an option by whose name it can be found again: NumPy's numbers and strings as Python's, NaN refused."""
+    option: Hashable = given.item() if isinstance(given, np.generic) else given
+    if type(option) is tuple:
+        option = tuple(plain_option(noun, part) for part in option)
     try:
         hash(option)
     except TypeError:
         raise BadInput(
             f"{noun} must be hashable, such as a string, a number or a tuple, not {shortened(option)}"
         ) from None
+    if option != option:
+        raise BadInput(f"{noun} must be equal to itself, so that it can be told again, and {shortened(option)} is not")
+    return option
 
 
 class Named:
@@ -33,13 +39,11 @@ class Named:
         if isinstance(arms, str):
             raise BadInput(f"{noun}s must be a list of options, not the string {shortened(arms)}")
         try:
-            self.names = list(arms)
+            given = list(arms)
         except TypeError as error:
             raise BadInput(f"{noun}s must be a list of options, not {shortened(arms)}") from error
-        try:
-            self._index = {arm: index for index, arm in enumerate(self.names)}
-        except TypeError as error:
-            raise BadInput(f"{noun}s must be hashable, such as strings, numbers or tuples: {error}") from error
+        self.names = [plain_option(noun, arm) for arm in given]
+        self._index = {arm: index for index, arm in enumerate(self.names)}
         if not self.names:
             raise BadInput(f"{noun}s must hold at least one option, not none")
         if len(self._index) < len(self.names):

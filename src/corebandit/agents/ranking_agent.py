@@ -1,17 +1,19 @@
 """One ranking at a time: ask, tell which items were clicked, observe, save, load."""
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from corebandit.agents.ledger import Ledger
+from corebandit.agents.ids import DecisionId
 from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.options import Named
 from corebandit.agents.ranking_desk import RankingDesk
-from corebandit.contracts.errors import BadInput, BadReward
+from corebandit.agents.settings import MANY_OPEN, Clock, Settings
+from corebandit.agents.traffic import PATIENCE
+from corebandit.contracts.errors import BadInput, BadReward, TooLate
 from corebandit.contracts.recipe import Policy, RankingPolicy
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_count, shortened
@@ -19,12 +21,11 @@ from corebandit.contracts.validate import check_count, shortened
 Items = tuple[Hashable, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """Items to show, best first, and the id to report the clicks under."""
+class Ranking(NamedTuple):
+    """Items to show, best first, and the id to report the clicks under: no other ranking of any agent has it."""
 
     items: Items
-    id: int
+    id: DecisionId
 
 
 class RankingAgent(LiveAgent[Items, IntArray]):
@@ -39,9 +40,12 @@ class RankingAgent(LiveAgent[Items, IntArray]):
     n_positions
         How many items are shown.
     seed
-        Where its randomness starts; the same seed and the same clicks give the same rankings.
+        Where its randomness starts; the same seed and the same clicks give the same rankings. Without one the operating
+        system is asked.
     horizon
         How many rankings to expect, if you know.
+    window, default_reward, max_open, patience, max_share, clock
+        As for `Agent`. The default reward can only be 0, no click; shares are of places shown.
 
     Several threads may share an agent. Load files only from people you trust not to forge them.
 
@@ -66,11 +70,17 @@ class RankingAgent(LiveAgent[Items, IntArray]):
         items: Iterable[Hashable],
         n_positions: int,
         *,
-        seed: int = 0,
+        seed: int | None = None,
         horizon: int | None = None,
+        window: float | None = None,
+        default_reward: float | None = None,
+        max_open: int | None = None,
+        patience: int = PATIENCE,
+        max_share: float = 1.0,
+        clock: Clock | None = None,
     ) -> None:
-        ledger = Ledger[Items, IntArray]("ranking", "clicks are", lambda items: f"showed {shortened(list(items))}")
-        super().__init__(policy, seed, horizon, ledger)
+        settings = Settings(window, default_reward, max_open, patience, max_share)
+        super().__init__(policy, seed, horizon, settings, clock)
         self._options = Named(items, "item")
         self.n_positions = self._n_needed = check_count("n_positions", n_positions)
         if self.n_positions > len(self._options.names):
@@ -78,6 +88,8 @@ class RankingAgent(LiveAgent[Items, IntArray]):
                 f"n_positions must be at most the number of items, {len(self._options.names)}, not {n_positions}"
             )
         self._desk = RankingDesk(policy, self._options, self.n_positions, self.horizon, self.seed)
+        self._checked_default(default_reward)
+        self._keep_books("ranking", "clicks are", lambda items: f"showed {shortened(list(items))}")
         self._warn_of_endless_warm_up()
 
     @staticmethod
@@ -90,7 +102,8 @@ class RankingAgent(LiveAgent[Items, IntArray]):
     def _made_from(cls, content: dict[str, Any], policy: RankingPolicy, names: list[Hashable] | None) -> Self:
         if names is None:
             raise BadInput("items must be a list, not None")
-        return cls(policy, names, content["n_positions"], seed=content["seed"], horizon=content["horizon"])
+        settings = asdict(Settings.from_json(content["settings"]))
+        return cls(policy, names, content["n_positions"], seed=content["seed"], horizon=content["horizon"], **settings)
 
     def _chosen(self, choice: IntArray) -> Items:
         return tuple(self._options.name(int(index)) for index in choice)
@@ -110,19 +123,34 @@ class RankingAgent(LiveAgent[Items, IntArray]):
     def ask(self) -> Ranking:
         """Rank the items on offer and return the first `n_positions`."""
         with self._lock:
-            shown = self._desk.choose()
+            now, ledger = self._clock(), self._ledger
+            if self._ends_decisions:
+                self._end_what_is_due(now)
+            shown = self._desk.choose(ledger.traffic)
             items = self._chosen(shown)
-            return Ranking(items, self._ledger.enter(items, shown))
+            if len(ledger.waiting) >= MANY_OPEN and not self._has_warned:
+                self._warn_of_many()
+            return Ranking(items, ledger.enter(items, shown, now))
 
-    def tell(self, ranking: Ranking | int, clicks: Iterable[Hashable]) -> None:
+    def tell(self, ranking: Ranking | DecisionId, clicks: Iterable[Hashable]) -> None:
         """Report which items of a ranking (or of its id) were clicked, at any delay and in any order, once.
 
         `clicks` lists the items, in any order; none for no click. Clicking an item twice counts once.
         """
         with self._lock:
-            ranking_id, shown = self._found(ranking)
-            self._desk.learn(shown, self._clicks(shown, clicks))
+            now = self._clock()
+            if self._ends_decisions:
+                self._end_what_is_due(now)
+            ranking_id = ranking.id if isinstance(ranking, Ranking) else ranking
+            try:
+                shown = self._found(ranking, ranking_id)
+            except TooLate:
+                self._ledger.count_late(ranking_id)
+                raise
+            flags = self._clicks(shown, clicks)
+            self._desk.learn(shown, flags)
             self._ledger.close(ranking_id)
+            self._hear(shown, flags, now)
 
     def observe(self, items: Iterable[Hashable], clicks: Iterable[Hashable]) -> None:
         """Learn from a ranking that someone else made: `items` that were shown, best first, and those clicked."""
@@ -132,18 +160,35 @@ class RankingAgent(LiveAgent[Items, IntArray]):
                 raise BadInput(
                     f"items must be {self.n_positions} different ones, not {shortened(list(self._chosen(shown)))}"
                 )
-            self._desk.learn(shown, self._clicks(shown, clicks))
+            flags = self._clicks(shown, clicks)
+            self._desk.learn(shown, flags)
+            self._hear(shown, flags, self._clock())
 
-    def forget(self, ranking: Ranking | int) -> None:
-        """Drop a ranking whose clicks will never come."""
+    def forget(self, ranking: Ranking | DecisionId) -> None:
+        """Drop a ranking that was never shown. One that was and not clicked has clicks: tell(ranking, [])."""
         with self._lock:
-            ranking_id, _ = self._found(ranking)
+            ranking_id = ranking.id if isinstance(ranking, Ranking) else ranking
+            self._found(ranking, ranking_id)
             self._ledger.close(ranking_id)
 
-    def _found(self, ranking: Ranking | int) -> tuple[int, IntArray]:
+    def _found(self, ranking: Ranking | DecisionId, ranking_id: DecisionId) -> IntArray:
         if isinstance(ranking, Ranking):
-            return self._ledger.find(ranking.id, ranking, ranking.items)
-        return self._ledger.find(ranking)
+            return self._ledger.find(ranking_id, ranking, ranking.items)
+        return self._ledger.find(ranking_id)
+
+    def _hear(self, shown: IntArray, flags: IntArray, now: float) -> None:
+        for item, flag in zip(shown.tolist(), flags.tolist(), strict=True):
+            self._ledger.traffic.hear(item, float(flag), now)
+
+    def _learn_default(self, choice: IntArray, reward: float, now: float) -> None:
+        flags = np.zeros(self.n_positions, np.int64)
+        self._desk.learn(choice, flags)
+        self._hear(choice, flags, now)
+
+    def _checked_default(self, reward: float | None) -> float | None:
+        if reward is not None and reward != 0:
+            raise BadReward(f"the default reward of a ranking must be 0, no click, or None, not {shortened(reward)}")
+        return reward
 
     def _clicks(self, shown: IntArray, clicks: Iterable[Hashable]) -> IntArray:
         """Return 1 for each position that was clicked, else 0."""

@@ -8,6 +8,7 @@ import numpy as np
 from corebandit.agents.desk import Desk
 from corebandit.agents.options import Named
 from corebandit.agents.steps import learn_clicks, select_ranking
+from corebandit.agents.traffic import Traffic
 from corebandit.contracts.audit import audit, demand
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import IntArray
@@ -39,9 +40,11 @@ class RankingDesk(Desk):
         demand(n_left == 0, "observations must be of whole rankings")
         audit(state, fresh, n_rounds, self.n_positions)
 
-    def choose(self) -> IntArray:
+    def choose(self, traffic: Traffic) -> IntArray:
         """Return the items to show, best first."""
         offered = self.options.offered(None)  # never fewer than positions
+        if traffic.is_limiting:
+            offered = traffic.within_limits(offered, self.n_positions)
         # However many of them are off offer, enough of this ranking are not.
         ranking = np.zeros(self.n_positions + self.n_arms - offered.size, np.int64)
         shown = np.zeros(self.n_positions, np.int64)
@@ -67,11 +70,15 @@ class RankingDesk(Desk):
 
     def choices(self, content: dict[str, Any]) -> list[IntArray]:
         """Return the rankings that were saved, in their order."""
-        rankings = [[self.checked_index("pending", index) for index in shown] for _, shown in content["pending"]]
+        rankings = [[self.checked_index("pending", index) for index in shown] for _, shown, _ in content["pending"]]
         for shown in rankings:
             are_whole = len(shown) == self.n_positions == len(set(shown))
             demand(are_whole, f"pending must be rankings of {self.n_positions} different items")
         return [np.array(shown, np.int64) for shown in rankings]
+
+    def options_of(self, choice: IntArray) -> list[int]:
+        """Return the items that were shown."""
+        return self.plain(choice)
 
     def content(self, waiting: Sequence[IntArray]) -> dict[str, Any]:
         """Return what was learnt, ready for JSON."""

@@ -1,0 +1,49 @@
+"""What can be set of an agent besides its policy: how long decisions wait, and how much traffic an option may get."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from corebandit.agents.traffic import PATIENCE
+from corebandit.contracts.errors import BadInput
+from corebandit.contracts.validate import check_count, check_number, shortened
+
+MANY_OPEN = 100_000  # decisions that wait, of which a warning is given
+Clock = Callable[[], float]  # seconds; it may go backwards
+clock: Clock = time.time
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of an agent; `Agent` says what they do."""
+
+    window: float | None = None
+    default_reward: float | None = None
+    max_open: int | None = None
+    patience: int = PATIENCE
+    max_share: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        if self.window is not None:
+            check_number("window", self.window, above=0)
+        if self.default_reward is not None:
+            check_number("default_reward", self.default_reward)
+        if self.max_open is not None:
+            check_count("max_open", self.max_open)
+        check_count("patience", self.patience, at_least=0)
+        check_number("max_share", self.max_share, above=0, at_most=1)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what is not as usual, ready for JSON."""
+        usual = Settings()
+        return {name: value for name, value in asdict(self).items() if value != getattr(usual, name)}
+
+    @classmethod
+    def from_json(cls, saved: Any) -> "Settings":
+        """Return the settings that were saved."""
+        known = {field.name for field in fields(cls)}
+        if not isinstance(saved, dict) or not known.issuperset(saved):
+            raise BadInput(f"settings must be a table with {', '.join(sorted(known))}, not {shortened(saved)}")
+        return cls(**saved)
