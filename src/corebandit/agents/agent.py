@@ -7,7 +7,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from corebandit.agents.codec import arm_from_json, arm_to_json, array_from_json, array_to_json
 from corebandit.agents.desk import ArmDesk
+from corebandit.agents.events import OBSERVE, TELL, as_given, asked
 from corebandit.agents.feature_desk import FeatureDesk
 from corebandit.agents.ids import DecisionId
 from corebandit.agents.live_agent import LiveAgent
@@ -148,14 +150,19 @@ class Agent(LiveAgent[Hashable, Choice]):
         'green'
         """
         with self._lock:
-            now, ledger = self._clock(), self._ledger
+            now, ledger, journal = self._clock(), self._ledger, self._journal
             if self._ends_decisions:
                 self._end_what_is_due(now)
+            if journal is not None:
+                features, arms = as_given(features, arms)
             choice = self._desk.choose(features, arms, ledger.traffic)
             arm = self._options.name(choice[0])
             if len(ledger.waiting) >= MANY_OPEN and not self._has_warned:
                 self._warn_of_many()
-            return Decision(arm, ledger.enter(arm, choice, now))
+            decision = Decision(arm, ledger.enter(arm, choice, now))
+            if journal is not None:
+                journal(asked(decision.id, now, arm_to_json(arm), features, arms))
+            return decision
 
     def tell(self, decision: Decision | DecisionId, reward: float) -> None:
         """Report the reward of a decision (or of its id), at any delay and in any order, once."""
@@ -167,39 +174,56 @@ class Agent(LiveAgent[Hashable, Choice]):
             try:
                 index, row = self._found(decision, decision_id)
             except TooLate:
-                self._ledger.count_late(decision_id)
+                self._count_late(decision_id, now, reward)
                 raise
-            self._desk.learn(index, row, self._checked(reward))
+            checked = self._checked(reward)
+            self._learn((index, row), checked, now)
             self._ledger.close(decision_id)
-            self._hear(index, reward, now)
+            if self._journal is not None:
+                self._journal([TELL, decision_id, now, checked])
 
     def observe(self, arm: Hashable, reward: float, x: Any = None) -> None:
         """Learn from a choice that someone else made; `x` `(d,)` are its features, if the policy chooses by them."""
         with self._lock:
-            index, reward = self._options.index_of(arm), self._checked(reward)
-            self._desk.learn(index, self._desk.row(index, x), reward)
-            self._hear(index, reward, self._clock())
+            now, index, checked = self._clock(), self._options.index_of(arm), self._checked(reward)
+            row = self._desk.row(index, x)
+            self._learn((index, row), checked, now)
+            if self._journal is not None:
+                given = [] if row is None else [array_to_json(row)]
+                self._journal([OBSERVE, now, arm_to_json(arm), checked, *given])
 
     def forget(self, decision: Decision | DecisionId) -> None:
         """Drop a decision that was not carried out. One that was and paid nothing has a reward: tell(decision, 0)."""
         with self._lock:
             decision_id = decision.id if isinstance(decision, Decision) else decision
             self._found(decision, decision_id)
-            self._ledger.close(decision_id)
+            self._close(decision_id)
 
     def _found(self, decision: Decision | DecisionId, decision_id: DecisionId) -> Choice:
         if isinstance(decision, Decision):
             return self._ledger.find(decision_id, decision, decision.arm)
         return self._ledger.find(decision_id)
 
-    def _hear(self, index: int, reward: float, now: float) -> None:
-        if self._options.names is not None:
-            self._ledger.traffic.hear(index, float(reward), now)
-
-    def _learn_default(self, choice: Choice, reward: float, now: float) -> None:
+    def _learn(self, choice: Choice, lesson: float, now: float) -> None:
         index, row = choice
-        self._desk.learn(index, row, reward)
-        self._hear(index, reward, now)
+        self._desk.learn(index, row, lesson)
+        if self._options.names is not None:
+            self._ledger.traffic.hear(index, lesson, now)
+
+    def _lesson(self, default_reward: float) -> float:
+        return default_reward
+
+    def _choose(self, features: Any = None, arms: Any = None) -> Choice:
+        choice: Choice = self._desk.choose(features, arms, self._ledger.traffic)
+        return choice
+
+    def _chosen_by_others(self, chosen: Any, x: Any = None) -> Choice:
+        index = self._options.index_of(arm_from_json(chosen))
+        return index, self._desk.row(index, None if x is None else array_from_json(x))
+
+    @staticmethod
+    def _from_journal(chosen: Any) -> Hashable:
+        return arm_from_json(chosen)
 
     def _checked_default(self, reward: float | None) -> float | None:
         return None if reward is None else self._checked(reward)

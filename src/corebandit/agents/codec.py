@@ -132,10 +132,28 @@ def arm_from_json(arm: Any) -> Hashable:
     return tuple(arm_from_json(part) for part in arm["tuple"]) if isinstance(arm, dict) else arm
 
 
+def in_json(content: Any) -> Any:
+    """Return content with every array in it as JSON."""
+    if isinstance(content, np.ndarray):
+        return array_to_json(content)
+    if isinstance(content, dict):
+        return {key: in_json(value) for key, value in content.items()}
+    is_list = isinstance(content, list) and any(isinstance(part, np.ndarray | dict) for part in content)
+    return [in_json(part) for part in content] if is_list else content
+
+
 def array_to_json(array: Any) -> dict[str, Any]:
     """Return the array as JSON, to the last bit."""
     packed = base64.b64encode(zlib.compress(array.tobytes())).decode()
     return {"dtype": str(array.dtype), "shape": list(array.shape), "zlib": packed}
+
+
+def array_from_json(saved: dict[str, Any]) -> Any:
+    """Return an array of numbers that was saved, in the kind that features have."""
+    size_in_json(saved)
+    array = np.empty([check_count("shape", length, at_least=0) for length in saved["shape"]])
+    fill_from_json(array, saved)
+    return array
 
 
 def size_in_json(saved: dict[str, Any]) -> int:

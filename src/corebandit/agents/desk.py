@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.agents.codec import array_to_json, fill_from_json, size_in_json
+from corebandit.agents.codec import fill_from_json, size_in_json
 from corebandit.agents.migrations import in_todays_layout
 from corebandit.agents.options import Named
 from corebandit.agents.steps import learn, select
@@ -125,12 +125,12 @@ class Desk:
         return checked
 
     def content(self, waiting: Sequence[Any]) -> dict[str, Any]:
-        """Return what was learnt, and what of the choices that wait is not `plain`, ready for JSON."""
+        """Return a copy of what was learnt, and of what of the choices that wait is not `plain`."""
         return {
             "n_observations": self.n_observations,
             "capacity": self.capacity,
-            "rng": array_to_json(self.rng.words),
-            "state": [array_to_json(array) for array in arrays_of(self.state or ())],
+            "rng": self.rng.words.copy(),
+            "state": [array.copy() for array in arrays_of(self.state or ())],
         }
 
     def restore(self, content: dict[str, Any]) -> None:

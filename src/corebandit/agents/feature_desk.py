@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.agents.codec import array_to_json, fill_from_json
+from corebandit.agents.codec import fill_from_json
 from corebandit.agents.desk import Desk, tame_reward
 from corebandit.agents.options import MOST_ROWS, Named, Unnamed
 from corebandit.agents.steps import learn_row, select_row
@@ -122,7 +122,7 @@ class FeatureDesk(Desk):
             **super().content(waiting),
             "n_rows": self.n_arms,
             "n_features": self.n_features,
-            "pending_rows": array_to_json(rows),
+            "pending_rows": rows,
         }
 
     def restore(self, content: dict[str, Any]) -> None:

@@ -18,11 +18,13 @@ from corebandit.agents.codec import (
     arm_from_json,
     arm_to_json,
     copied_content,
+    in_json,
     policy_from_json,
     read_content,
     write_content,
 )
 from corebandit.agents.desk import Desk
+from corebandit.agents.events import ADD, EXPIRE, FORGET, LATE, RETIRE
 from corebandit.agents.forks import in_forks
 from corebandit.agents.ids import DecisionId
 from corebandit.agents.ledger import Choice, Chosen, Ledger
@@ -56,6 +58,7 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
     _desk: Desk
     _ledger: Ledger[Chosen, Choice]
     _n_needed = 0  # options that must stay on offer
+    _journal: Callable[[list[Any]], None] | None = None  # is told all that happens, in its order
 
     def __init__(
         self, policy: Any, seed: int | None, horizon: int | None, settings: Settings, clock: Clock | None
@@ -133,8 +136,24 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
     # Decisions that wait too long ---------------------------------------------------------------------------------
 
     @abstractmethod
-    def _learn_default(self, choice: Choice, reward: float, now: float) -> None:
-        """Learn from a decision that nothing was told of."""
+    def _learn(self, choice: Choice, lesson: Any, now: float) -> None:
+        """Learn what came of a choice, and count it."""
+
+    @abstractmethod
+    def _lesson(self, default_reward: float) -> Any:
+        """Return what is learned of a decision that nothing was told of."""
+
+    def _close(self, decision_id: DecisionId) -> None:
+        """Drop a decision that waits."""
+        self._ledger.close(decision_id)
+        if self._journal is not None:
+            self._journal([FORGET, decision_id])
+
+    def _count_late(self, decision_id: DecisionId, now: float, told: Any) -> None:
+        """Count what came after the end of a decision's window."""
+        self._ledger.count_late(decision_id)
+        if self._journal is not None:
+            self._journal([LATE, decision_id, now, repr(told)])
 
     def expire(self, older_than: float, reward: float | EllipsisType | None = ...) -> int:
         """End all decisions that have waited for more than so many seconds, and return how many these were.
@@ -158,8 +177,10 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
     def _expire(self, decision_ids: Sequence[DecisionId], reward: float | None, now: float) -> int:
         for decision_id in decision_ids:
             if reward is not None:
-                self._learn_default(self._ledger.waiting[decision_id][1], reward, now)
+                self._learn(self._ledger.waiting[decision_id][1], self._lesson(reward), now)
             self._ledger.expire(decision_id)
+        if self._journal is not None and decision_ids:
+            self._journal([EXPIRE, now, reward, list(decision_ids)])
         return len(decision_ids)
 
     def _end_what_is_due(self, now: float) -> None:
@@ -207,6 +228,8 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
                 options.retire(options.retired - {index})
             else:
                 raise BadInput(f"{options.noun} {shortened(option)} is on offer already")
+            if self._journal is not None:
+                self._journal([ADD, arm_to_json(option)])
 
     def _retire(self, option: Hashable) -> None:
         """Take an option off offer."""
@@ -221,6 +244,23 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
                     f"positions to fill; add another with add_{noun} first"
                 )
             options.retire(options.retired | {index})
+            if self._journal is not None:
+                self._journal([RETIRE, arm_to_json(option)])
+
+    # What happened, again -----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _choose(self, *given: Any) -> Choice:
+        """Choose, from what `ask` was given."""
+
+    @abstractmethod
+    def _chosen_by_others(self, chosen: Any, *given: Any) -> Choice:
+        """Return a choice that `observe` was told of, as a journal has it."""
+
+    @staticmethod
+    @abstractmethod
+    def _from_journal(chosen: Any) -> Any:
+        """Return what was chosen, as users call it, from what a journal says."""
 
     # Saving -------------------------------------------------------------------------------------------------------
 
@@ -248,6 +288,11 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
         >>> twin.ask().arm == agent.ask().arm
         True
         """
+        content: dict[str, Any] = in_json(self._content())
+        return content
+
+    def _content(self) -> dict[str, Any]:
+        """Return a copy of all that makes the agent. To make JSON of it takes longer, and nobody waits for that."""
         with self._lock:
             names = self._options.names
             return {

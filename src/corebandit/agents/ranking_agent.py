@@ -7,6 +7,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from corebandit.agents.codec import arm_from_json, arm_to_json
+from corebandit.agents.events import ASK, OBSERVE, TELL
 from corebandit.agents.ids import DecisionId
 from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.options import Named
@@ -130,7 +132,10 @@ class RankingAgent(LiveAgent[Items, IntArray]):
             items = self._chosen(shown)
             if len(ledger.waiting) >= MANY_OPEN and not self._has_warned:
                 self._warn_of_many()
-            return Ranking(items, ledger.enter(items, shown, now))
+            ranking = Ranking(items, ledger.enter(items, shown, now))
+            if self._journal is not None:
+                self._journal([ASK, ranking.id, now, [arm_to_json(item) for item in items]])
+            return ranking
 
     def tell(self, ranking: Ranking | DecisionId, clicks: Iterable[Hashable]) -> None:
         """Report which items of a ranking (or of its id) were clicked, at any delay and in any order, once.
@@ -145,12 +150,13 @@ class RankingAgent(LiveAgent[Items, IntArray]):
             try:
                 shown = self._found(ranking, ranking_id)
             except TooLate:
-                self._ledger.count_late(ranking_id)
+                self._count_late(ranking_id, now, list(clicks))
                 raise
             flags = self._clicks(shown, clicks)
-            self._desk.learn(shown, flags)
+            self._learn(shown, flags, now)
             self._ledger.close(ranking_id)
-            self._hear(shown, flags, now)
+            if self._journal is not None:
+                self._journal([TELL, ranking_id, now, flags.tolist()])
 
     def observe(self, items: Iterable[Hashable], clicks: Iterable[Hashable]) -> None:
         """Learn from a ranking that someone else made: `items` that were shown, best first, and those clicked."""
@@ -160,30 +166,41 @@ class RankingAgent(LiveAgent[Items, IntArray]):
                 raise BadInput(
                     f"items must be {self.n_positions} different ones, not {shortened(list(self._chosen(shown)))}"
                 )
-            flags = self._clicks(shown, clicks)
-            self._desk.learn(shown, flags)
-            self._hear(shown, flags, self._clock())
+            now, flags = self._clock(), self._clicks(shown, clicks)
+            self._learn(shown, flags, now)
+            if self._journal is not None:
+                self._journal([OBSERVE, now, [arm_to_json(item) for item in self._chosen(shown)], flags.tolist()])
 
     def forget(self, ranking: Ranking | DecisionId) -> None:
         """Drop a ranking that was never shown. One that was and not clicked has clicks: tell(ranking, [])."""
         with self._lock:
             ranking_id = ranking.id if isinstance(ranking, Ranking) else ranking
             self._found(ranking, ranking_id)
-            self._ledger.close(ranking_id)
+            self._close(ranking_id)
 
     def _found(self, ranking: Ranking | DecisionId, ranking_id: DecisionId) -> IntArray:
         if isinstance(ranking, Ranking):
             return self._ledger.find(ranking_id, ranking, ranking.items)
         return self._ledger.find(ranking_id)
 
-    def _hear(self, shown: IntArray, flags: IntArray, now: float) -> None:
-        for item, flag in zip(shown.tolist(), flags.tolist(), strict=True):
+    def _learn(self, choice: IntArray, lesson: Any, now: float) -> None:
+        flags = np.asarray(lesson, np.int64)
+        self._desk.learn(choice, flags)
+        for item, flag in zip(choice.tolist(), flags.tolist(), strict=True):
             self._ledger.traffic.hear(item, float(flag), now)
 
-    def _learn_default(self, choice: IntArray, reward: float, now: float) -> None:
-        flags = np.zeros(self.n_positions, np.int64)
-        self._desk.learn(choice, flags)
-        self._hear(choice, flags, now)
+    def _lesson(self, default_reward: float) -> list[int]:
+        return [0] * self.n_positions
+
+    def _choose(self) -> IntArray:
+        return self._desk.choose(self._ledger.traffic)
+
+    def _chosen_by_others(self, chosen: Any) -> IntArray:
+        return np.array([self._options.index_of(item) for item in self._from_journal(chosen)], np.int64)
+
+    @staticmethod
+    def _from_journal(chosen: Any) -> Items:
+        return tuple(arm_from_json(item) for item in chosen)
 
     def _checked_default(self, reward: float | None) -> float | None:
         if reward is not None and reward != 0:

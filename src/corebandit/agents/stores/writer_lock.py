@@ -1,0 +1,47 @@
+"""One writing process for a file: a lock that the operating system takes back whatever becomes of the process."""
+
+import os
+import sys
+from pathlib import Path
+
+from corebandit.contracts.errors import BadInput, CannotWrite
+
+
+class WriterLock:
+    """Held from its making until `release`, or until the process ends."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.with_name(f"{path.name}.writer")
+        try:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise CannotWrite(f"cannot write {self._path}: {error.strerror}") from error
+        if not _is_locked(self._file):
+            holder = os.read(self._file, 32).decode("ascii", "replace").strip() or "another"
+            os.close(self._file)
+            raise BadInput(
+                f"{path} is written by process {holder} already: one process writes a file of agents, and others may "
+                "read it; let that one decide for all, or give each a file of its own"
+            )
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        """Let others write."""
+        os.close(self._file)
+
+
+def _is_locked(file: int) -> bool:
+    """Lock an open file, and tell whether that was possible."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
