@@ -4,6 +4,9 @@
 from corebandit.agents.agent import Agent as Agent
 from corebandit.agents.agent import Decision as Decision
 from corebandit.agents.ranking_agent import RankingAgent as RankingAgent
+from corebandit.agents.open_agents import open_agent as open_agent
+from corebandit.agents.open_agents import open_ranking_agent as open_ranking_agent
+from corebandit.agents.open_agents import read_log as read_log
 
 # Comparing.
 from corebandit.experiments.experiment import Experiment as Experiment
@@ -123,6 +126,8 @@ from corebandit.contracts.errors import AlreadyTold as AlreadyTold
 from corebandit.contracts.errors import UnknownArm as UnknownArm
 from corebandit.contracts.errors import BadReward as BadReward
 from corebandit.contracts.errors import BadFeatures as BadFeatures
+from corebandit.contracts.errors import TooLate as TooLate
+from corebandit.contracts.errors import LostDecision as LostDecision
 from corebandit.contracts.errors import CannotWrite as CannotWrite
 from corebandit.contracts.errors import DamagedFile as DamagedFile
 
