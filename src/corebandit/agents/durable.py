@@ -92,6 +92,8 @@ class Durable(LiveAgent[Any, Any]):
 
     def _become_another(self) -> None:
         super()._become_another()
+        if self._failure == CLOSED:
+            return
         self._journal = None
         self._failure = "this process was forked from the one that writes it; let that one decide"
         self._store.abandon()

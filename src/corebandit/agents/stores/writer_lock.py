@@ -13,22 +13,25 @@ class WriterLock:
     def __init__(self, path: Path) -> None:
         self._path = path.with_name(f"{path.name}.writer")
         try:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise CannotWrite(f"cannot write {self._path}: {error.strerror}") from error
-        if not _is_locked(self._file):
-            holder = os.read(self._file, 32).decode("ascii", "replace").strip() or "another"
-            os.close(self._file)
+        self._file: int | None = file
+        if not _is_locked(file):
+            holder = os.read(file, 32).decode("ascii", "replace").strip() or "another"
+            self.release()
             raise BadInput(
                 f"{path} is written by process {holder} already: one process writes a file of agents, and others may "
                 "read it; let that one decide for all, or give each a file of its own"
             )
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+        os.ftruncate(file, 0)
+        os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
-        """Let others write."""
-        os.close(self._file)
+        """Let others write; a number of a file that was closed may be another's."""
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)
 
 
 def _is_locked(file: int) -> bool:
