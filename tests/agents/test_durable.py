@@ -46,6 +46,7 @@ def replayed(url: str, name: str) -> dict:
     events = connection.execute("SELECT event FROM events WHERE agent = ? ORDER BY number", (name,)).fetchall()
     connection.close()
     agent = cb.Agent(POLICY, ARMS, seed=3)
+    agent._ledger.ids.family = json.loads(events[0][0])[1].split("-")[0]  # which is drawn, not decided
     for (event,) in events:
         replay(agent, json.loads(event))
     return agent.to_dict()

@@ -1,7 +1,8 @@
 """Names of decisions that never name another one: across restarts, forks, replicas and copies of a file.
 
-An id is the name of a session, drawn from the operating system, and a number that counts up in it: `"k5x...a-17"`.
-A session ends with the process, or is left behind by whoever loads what was saved: from then on ids are of another.
+An id is `"FAMILY-SESSION-17"`: the family is an agent and all that were ever loaded or copied from it; a session is
+drawn from the operating system in each process anew, and left behind by whoever loads what was saved; a number counts
+up in it. So an id of the family whose session is not known here was given after what was loaded had been saved.
 """
 
 import base64
@@ -10,7 +11,7 @@ from numbers import Integral
 from typing import Any
 
 from corebandit.contracts.audit import demand
-from corebandit.contracts.validate import check_count
+from corebandit.contracts.validate import check_count, shortened
 
 DecisionId = str | int  # numbers are ids that versions before 0.5 gave
 MOST_SESSIONS = 10_000  # that are remembered
@@ -22,13 +23,14 @@ class Ids:
 
     >>> ids = Ids()
     >>> first, second = ids.new(), ids.new()
-    >>> first.endswith("-0"), second.endswith("-1"), first == second
-    (True, True, False)
+    >>> first.endswith("-0"), second.endswith("-1")
+    (True, True)
     >>> ids.what_became_of(first), ids.what_became_of("elsewhere-3")
     ('given', 'unknown')
     """
 
     def __init__(self) -> None:
+        self.family = _drawn(5)
         self.n_numbers = 0  # ids of earlier versions: 0, 1, ... below it
         self.sessions: dict[str, int] = {}  # how many ids each gave, as far as is known here
         self._session: str | None = None
@@ -37,8 +39,8 @@ class Ids:
     def new(self) -> str:
         """Return an id that nobody has."""
         if self._session is None:
-            self._session = base64.b32encode(secrets.token_bytes(10)).decode().lower()
-            self._prefix, self._count = f"{self._session}-", 0
+            self._session, self._count = _drawn(10), 0
+            self._prefix = f"{self.family}-{self._session}-"
         count = self._count
         self._count = count + 1
         return f"{self._prefix}{count}"
@@ -57,33 +59,53 @@ class Ids:
 
     def note_id(self, decision_id: str) -> None:
         """Remember an id that was given before, as a journal tells."""
-        session, _, number = decision_id.rpartition("-")
-        self.note(session, int(number) + 1)
+        family, session, count = _parts(decision_id)
+        demand(family == self.family, f"ids must be of the family {self.family}, not {shortened(decision_id)}")
+        self.note(session, count + 1)
 
     def what_became_of(self, decision_id: Any) -> str:
         """Tell whether an id was given here, was lost after what was saved, or is not of this agent."""
         if isinstance(decision_id, Integral) and not isinstance(decision_id, bool):
             return GIVEN if 0 <= int(decision_id) < self.n_numbers else UNKNOWN
-        session, _, number = decision_id.rpartition("-") if isinstance(decision_id, str) else ("", "", "")
-        if not (number.isascii() and number.isdigit() and str(int(number)) == number):
+        family, session, count = _parts(decision_id)
+        if family != self.family:
             return UNKNOWN
         if session == self._session:
-            return GIVEN if int(number) < self._count else UNKNOWN
-        if session not in self.sessions:
-            return UNKNOWN
-        return GIVEN if int(number) < self.sessions[session] else LOST
+            return GIVEN if count < self._count else UNKNOWN
+        return GIVEN if count < self.sessions.get(session, 0) else LOST
 
     def content(self) -> dict[str, Any]:
         """Return what there is, ready for JSON."""
         sessions = dict(self.sessions)
         if self._session is not None:
             sessions[self._session] = self._count
-        return {"n_numbers": self.n_numbers, "sessions": sessions}
+        return {"family": self.family, "n_numbers": self.n_numbers, "sessions": sessions}
 
     def restore(self, content: dict[str, Any]) -> None:
         """Go on after what was saved, in a session of its own."""
         n_numbers = check_count("n_numbers", content["n_numbers"], at_least=0)
-        sessions = content["sessions"]
-        demand(isinstance(sessions, dict), "sessions must be a table of counts")
+        family, sessions = content["family"], content["sessions"]
+        demand(family is None or _is_drawn(family), f"family must be of letters and digits, not {shortened(family)}")
+        demand(isinstance(sessions, dict) and all(map(_is_drawn, sessions)), "sessions must be a table of counts")
         counts = {session: check_count("sessions", count, at_least=0) for session, count in sessions.items()}
+        self.family = self.family if family is None else family  # versions before 0.5 had none
         self.n_numbers, self.sessions, self._session = n_numbers, counts, None
+
+
+def _drawn(n_bytes: int) -> str:
+    return base64.b32encode(secrets.token_bytes(n_bytes)).decode().lower()
+
+
+def _is_drawn(name: Any) -> bool:
+    return isinstance(name, str) and name.isascii() and name.isalnum()
+
+
+def _parts(decision_id: Any) -> tuple[str, str, int]:
+    """Return family, session and number of an id; of what is none, a family that nobody has."""
+    family, session, number = decision_id.split("-") if _has_three_parts(decision_id) else ("", "", "")
+    is_number = number.isascii() and number.isdigit() and len(number) < 20 and str(int(number)) == number
+    return (family, session, int(number)) if is_number and _is_drawn(session) else ("", "", 0)
+
+
+def _has_three_parts(decision_id: Any) -> bool:
+    return isinstance(decision_id, str) and decision_id.count("-") == 2

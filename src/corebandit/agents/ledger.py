@@ -87,8 +87,8 @@ class Ledger(Generic[Chosen, Choice]):
         what = self.ids.what_became_of(decision_id)
         if what == LOST:
             return LostDecision(
-                f"{self.noun} {decision_id} was made after what this agent was loaded from was saved, so what it chose "
-                "is not known here; observe(...) learns from it, if you know"
+                f"{self.noun} {decision_id} was made after what this agent was loaded from was saved, or by a copy of "
+                "it, so what was chosen is not known here; if you know, observe(...) learns from it"
             )
         if what != GIVEN:
             given = shortened(decision_id if receipt is None else receipt)

@@ -29,7 +29,7 @@ def in_todays_format(content: dict[str, Any]) -> dict[str, Any]:
         "settings": {},
         "pending": [[decision_id, choice, None] for decision_id, choice in content["pending"]],
         "expired": [],
-        "ids": {"n_numbers": content["next_id"], "sessions": {}},
+        "ids": {"family": None, "n_numbers": content["next_id"], "sessions": {}},
         "tallies": None,
         "recent": None,
     }
