@@ -23,6 +23,8 @@ from corebandit import UCB1, Agent, CORe, open_agent
 from printing import new_table
 
 ARMS = list(range(10))
+ASKED = '["ask","k5xq4za2-mzxw6ytboi4dkmzs-17",1790000000.25,3]'
+TOLD = '["tell","k5xq4za2-mzxw6ytboi4dkmzs-17",1790000000.5,1.0]'
 SECONDS, QUICK_SECONDS = 5.0, 1.0
 LONG, QUICK_LONG = 1_000_000, 20_000  # decisions
 
@@ -55,10 +57,7 @@ def bare_inserts(folder: Path, synchronous: str) -> Callable[[], None]:
     lock = threading.Lock()
 
     def insert() -> None:
-        for event in (
-            '["ask","k5xq4za2-mzxw6ytboi4dkmzs-17",1790000000.25,3]',
-            '["tell","k5xq4za2-mzxw6ytboi4dkmzs-17",1]',
-        ):
+        for event in ASKED, TOLD:
             with lock:
                 connection.execute("INSERT INTO events (event) VALUES (?)", (event,))
 
@@ -85,9 +84,8 @@ def _add(table: Table, who: str, synchronous: str, work: Callable[[], None], sec
 
 def long(n_decisions: int) -> Table:
     """Make many decisions, and say what becomes of memory, file and the time to open."""
-    table = new_table(
-        "Many decisions of CORe, synchronous normal", "decisions", "memory, MB", "file, MB", "worst ask, ms"
-    )
+    headers = ("decisions", "memory, MB", "file, MB", "worst ask, ms")
+    table = new_table("Many decisions of CORe, synchronous normal", *headers)
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/shop.db"
         with open_agent(url, "banner", CORe(), ARMS, seed=1, horizon=n_decisions, synchronous="normal") as agent:
