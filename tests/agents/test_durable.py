@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -416,3 +417,34 @@ def test_copies_and_forks_are_refused(url):
             os._exit(2)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         agent.ask()
+
+
+# What the system is asked ----------------------------------------------------------------------------------------
+
+TRACED = """
+import os, sys
+import corebandit as cb
+agent = cb.open_agent(sys.argv[1], "banner", cb.UCB1(), ["red", "green"])
+for _ in range(3):
+    os.write(2, b"asking\\n")
+    decision = agent.ask()
+    os.write(2, b"returned\\n")
+    agent.tell(decision, 1.0)
+    os.write(2, b"returned\\n")
+"""
+
+
+@pytest.mark.endurance
+def test_the_disk_has_it_before_anyone_is_told(url, tmp_path):
+    strace = shutil.which("strace") or pytest.skip("strace is not installed, which shows what the system is asked")
+    trace = tmp_path / "trace"
+    traced = [strace, "-f", "-e", "trace=fdatasync,fsync,write,pwrite64", "-o", str(trace)]
+    subprocess.run([*traced, sys.executable, "-c", TRACED, url], check=True, capture_output=True)
+    lines = trace.read_text().splitlines()
+    begin = next(place for place, line in enumerate(lines) if "asking" in line)
+    told = [place for place, line in enumerate(lines) if '"returned' in line]
+    assert len(told) == 6
+    for start, end in zip([begin, *told], told, strict=False):
+        between = lines[start:end]
+        written = max(place for place, line in enumerate(between) if "pwrite64(" in line)
+        assert any("sync(" in line and line.endswith("= 0") for line in between[written:])
