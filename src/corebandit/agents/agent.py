@@ -148,21 +148,20 @@ class Agent(LiveAgent[Hashable, Choice]):
         'green'
         """
         with self._lock:
-            now, ledger = self._clock(), self._ledger
-            if self._ends_decisions:
-                self._end_what_is_due(now)
-            choice = self._desk.choose(features, arms, ledger.traffic)
-            arm = self._options.name(choice[0])
+            now, ledger = self._now(), self._ledger
+            self._end_what_is_due(now)
             if len(ledger.waiting) >= MANY_OPEN and not self._has_warned:
                 self._warn_of_many()
+            choice = self._desk.choose(features, arms, ledger.traffic)
+            arm = self._options.name(choice[0])
+            self._end_what_is_too_much(now)
             return Decision(arm, ledger.enter(arm, choice, now))
 
     def tell(self, decision: Decision | DecisionId, reward: float) -> None:
         """Report the reward of a decision (or of its id), at any delay and in any order, once."""
         with self._lock:
-            now = self._clock()
-            if self._ends_decisions:
-                self._end_what_is_due(now)
+            now = self._now()
+            self._end_what_is_due(now)
             decision_id = decision.id if isinstance(decision, Decision) else decision
             try:
                 index, row = self._found(decision, decision_id)
@@ -176,9 +175,9 @@ class Agent(LiveAgent[Hashable, Choice]):
     def observe(self, arm: Hashable, reward: float, x: Any = None) -> None:
         """Learn from a choice that someone else made; `x` `(d,)` are its features, if the policy chooses by them."""
         with self._lock:
-            index, reward = self._options.index_of(arm), self._checked(reward)
+            now, index, reward = self._now(), self._options.index_of(arm), self._checked(reward)
             self._desk.learn(index, self._desk.row(index, x), reward)
-            self._hear(index, reward, self._clock())
+            self._hear(index, reward, now)
 
     def forget(self, decision: Decision | DecisionId) -> None:
         """Drop a decision that was not carried out. One that was and paid nothing has a reward: tell(decision, 0)."""

@@ -6,6 +6,7 @@ A session ends with the process, or is left behind by whoever loads what was sav
 
 import base64
 import secrets
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -13,7 +14,8 @@ from corebandit.contracts.audit import demand
 from corebandit.contracts.validate import check_count
 
 DecisionId = str | int  # numbers are ids that versions before 0.5 gave
-MOST_SESSIONS = 10_000  # that are remembered
+MOST_SESSIONS = 10_000  # that are saved, besides those whose decisions wait
+MOST_DIGITS = 20  # of a count
 GIVEN, LOST, UNKNOWN = "given", "lost", "unknown"
 
 
@@ -52,8 +54,6 @@ class Ids:
     def note(self, session: str, count: int) -> None:
         """Remember that a session gave so many ids."""
         self.sessions[session] = max(count, self.sessions.get(session, 0))
-        while len(self.sessions) > MOST_SESSIONS:
-            del self.sessions[next(iter(self.sessions))]
 
     def note_id(self, decision_id: str) -> None:
         """Remember an id that was given before, as a journal tells."""
@@ -65,7 +65,7 @@ class Ids:
         if isinstance(decision_id, Integral) and not isinstance(decision_id, bool):
             return GIVEN if 0 <= int(decision_id) < self.n_numbers else UNKNOWN
         session, _, number = decision_id.rpartition("-") if isinstance(decision_id, str) else ("", "", "")
-        if not (number.isascii() and number.isdigit() and str(int(number)) == number):
+        if not (number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS and str(int(number)) == number):
             return UNKNOWN
         if session == self._session:
             return GIVEN if int(number) < self._count else UNKNOWN
@@ -73,11 +73,16 @@ class Ids:
             return UNKNOWN
         return GIVEN if int(number) < self.sessions[session] else LOST
 
-    def content(self) -> dict[str, Any]:
-        """Return what there is, ready for JSON."""
+    def content(self, in_use: Iterable[DecisionId] = ()) -> dict[str, Any]:
+        """Return what there is, ready for JSON; of sessions without ids in use only the last are kept."""
         sessions = dict(self.sessions)
         if self._session is not None:
             sessions[self._session] = self._count
+        if len(sessions) > MOST_SESSIONS:
+            needed = {decision_id.rpartition("-")[0] for decision_id in in_use if isinstance(decision_id, str)}
+            spare = [session for session in sessions if session not in needed]
+            for session in spare[: len(sessions) - MOST_SESSIONS]:
+                del sessions[session]
         return {"n_numbers": self.n_numbers, "sessions": sessions}
 
     def restore(self, content: dict[str, Any]) -> None:

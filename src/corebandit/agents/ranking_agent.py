@@ -123,13 +123,13 @@ class RankingAgent(LiveAgent[Items, IntArray]):
     def ask(self) -> Ranking:
         """Rank the items on offer and return the first `n_positions`."""
         with self._lock:
-            now, ledger = self._clock(), self._ledger
-            if self._ends_decisions:
-                self._end_what_is_due(now)
-            shown = self._desk.choose(ledger.traffic)
-            items = self._chosen(shown)
+            now, ledger = self._now(), self._ledger
+            self._end_what_is_due(now)
             if len(ledger.waiting) >= MANY_OPEN and not self._has_warned:
                 self._warn_of_many()
+            shown = self._desk.choose(ledger.traffic)
+            items = self._chosen(shown)
+            self._end_what_is_too_much(now)
             return Ranking(items, ledger.enter(items, shown, now))
 
     def tell(self, ranking: Ranking | DecisionId, clicks: Iterable[Hashable]) -> None:
@@ -138,9 +138,8 @@ class RankingAgent(LiveAgent[Items, IntArray]):
         `clicks` lists the items, in any order; none for no click. Clicking an item twice counts once.
         """
         with self._lock:
-            now = self._clock()
-            if self._ends_decisions:
-                self._end_what_is_due(now)
+            now = self._now()
+            self._end_what_is_due(now)
             ranking_id = ranking.id if isinstance(ranking, Ranking) else ranking
             try:
                 shown = self._found(ranking, ranking_id)
@@ -155,6 +154,7 @@ class RankingAgent(LiveAgent[Items, IntArray]):
     def observe(self, items: Iterable[Hashable], clicks: Iterable[Hashable]) -> None:
         """Learn from a ranking that someone else made: `items` that were shown, best first, and those clicked."""
         with self._lock:
+            now = self._now()
             shown = np.array([self._options.index_of(item) for item in _listed("items", items)], dtype=np.int64)
             if shown.size != self.n_positions or np.unique(shown).size < shown.size:
                 raise BadInput(
@@ -162,7 +162,7 @@ class RankingAgent(LiveAgent[Items, IntArray]):
                 )
             flags = self._clicks(shown, clicks)
             self._desk.learn(shown, flags)
-            self._hear(shown, flags, self._clock())
+            self._hear(shown, flags, now)
 
     def forget(self, ranking: Ranking | DecisionId) -> None:
         """Drop a ranking that was never shown. One that was and not clicked has clicks: tell(ranking, [])."""
