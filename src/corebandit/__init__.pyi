@@ -122,12 +122,12 @@ from corebandit.checks.policy_checks import check_ranking_policy as check_rankin
 # Errors, by kind.
 from corebandit.contracts.errors import BadInput as BadInput
 from corebandit.contracts.errors import UnknownDecision as UnknownDecision
+from corebandit.contracts.errors import LostDecision as LostDecision
 from corebandit.contracts.errors import AlreadyTold as AlreadyTold
+from corebandit.contracts.errors import TooLate as TooLate
 from corebandit.contracts.errors import UnknownArm as UnknownArm
 from corebandit.contracts.errors import BadReward as BadReward
 from corebandit.contracts.errors import BadFeatures as BadFeatures
-from corebandit.contracts.errors import TooLate as TooLate
-from corebandit.contracts.errors import LostDecision as LostDecision
 from corebandit.contracts.errors import CannotWrite as CannotWrite
 from corebandit.contracts.errors import DamagedFile as DamagedFile
 

@@ -121,6 +121,8 @@ def test_a_policy_that_is_not_a_recipe_is_refused(policy):
 
 def test_a_saved_agent_continues_bit_for_bit(tmp_path):
     agent = make_agent(cb.CORe(warm_up=1.0))
+    told = agent.ask()
+    agent.tell(told, 1.0)
     play(agent, 300)
     waiting = agent.ask()
     agent.retire_arm("blue")
@@ -132,17 +134,18 @@ def test_a_saved_agent_continues_bit_for_bit(tmp_path):
     assert play(agent, 400) == play(twin, 400)  # past the point where buffers grow
     assert all(map(np.array_equal, snapshot(agent), snapshot(twin)))
     with pytest.raises(ValueError, match="told or forgotten"):
-        twin.tell(0, 1.0)
+        twin.tell(told, 1.0)
 
 
 def test_what_is_saved_changes_only_together_with_its_format(tmp_path):
     make_agent().save(tmp_path / "agent.json")
     content = json.loads((tmp_path / "agent.json").read_text())
-    assert content["format"] == 3
+    assert content["format"] == 4
     assert set(content) - {"format", "digest"} == {
-        *("policy", "arms", "seed", "horizon", "n_observations", "capacity"),
-        *("retired", "pending", "next_id", "rng", "state"),
+        *("policy", "arms", "seed", "horizon", "settings", "n_observations", "capacity"),
+        *("retired", "pending", "expired", "ids", "tallies", "recent", "rng", "state"),
     }
+    assert set(content["tallies"]) == {"told", "mean", "spread", "unanswered", "patience", "last_told", "late"}
 
 
 def test_a_saved_agent_keeps_tuples_as_arms(tmp_path):
@@ -181,8 +184,9 @@ def test_a_file_that_is_no_agent_is_refused(tmp_path, content, sentence):
     "damage",
     [
         lambda content: content["state"].pop(),
-        lambda content: content.update(pending=[[0, 77]], next_id=1),
-        lambda content: content.update(pending=[[5, 0]]),
+        lambda content: content.update(pending=[[0, 77, 0.0]], ids={"n_numbers": 1, "sessions": {}}),
+        lambda content: content.update(pending=[[5, 0, 0.0]]),
+        lambda content: content.update(pending=[[0, 0]], ids={"n_numbers": 1, "sessions": {}}),
         lambda content: content.update(retired=[99]),
         lambda content: content.update(n_observations=10**6),
         lambda content: content["state"][0].update(shape=[1]),

@@ -150,26 +150,25 @@ class Agent(LiveAgent[Hashable, Choice]):
         'green'
         """
         with self._lock:
-            now, ledger, journal = self._clock(), self._ledger, self._journal
-            if self._ends_decisions:
-                self._end_what_is_due(now)
+            now, ledger, journal = self._now(), self._ledger, self._journal
+            self._end_what_is_due(now)
+            if len(ledger.waiting) >= MANY_OPEN and not self._has_warned:
+                self._warn_of_many()
             if journal is not None:
                 features, arms = as_given(features, arms)
             choice = self._desk.choose(features, arms, ledger.traffic)
             arm = self._options.name(choice[0])
-            if len(ledger.waiting) >= MANY_OPEN and not self._has_warned:
-                self._warn_of_many()
             decision = Decision(arm, ledger.enter(arm, choice, now))
             if journal is not None:
                 journal(asked(decision.id, now, arm_to_json(arm), features, arms))
+            self._end_what_is_too_much(now)
             return decision
 
     def tell(self, decision: Decision | DecisionId, reward: float) -> None:
         """Report the reward of a decision (or of its id), at any delay and in any order, once."""
         with self._lock:
-            now = self._clock()
-            if self._ends_decisions:
-                self._end_what_is_due(now)
+            now = self._now()
+            self._end_what_is_due(now)
             decision_id = decision.id if isinstance(decision, Decision) else decision
             try:
                 index, row = self._found(decision, decision_id)
@@ -185,7 +184,7 @@ class Agent(LiveAgent[Hashable, Choice]):
     def observe(self, arm: Hashable, reward: float, x: Any = None) -> None:
         """Learn from a choice that someone else made; `x` `(d,)` are its features, if the policy chooses by them."""
         with self._lock:
-            now, index, checked = self._clock(), self._options.index_of(arm), self._checked(reward)
+            now, index, checked = self._now(), self._options.index_of(arm), self._checked(reward)
             row = self._desk.row(index, x)
             self._learn((index, row), checked, now)
             if self._journal is not None:

@@ -66,7 +66,8 @@ def _checked(name: str, content: Any, *, is_file: bool) -> dict[str, Any]:
         raise DamagedFile(f"{name} is not a saved agent, or damaged")
     version = content["format"]
     if version not in FORMATS:
-        formats = " and ".join(map(str, FORMATS))
+        *others, last = FORMATS
+        formats = f"{', '.join(map(str, others))} and {last}"
         raise DamagedFile(f"{name} has format {shortened(version)}; this version reads formats {formats}")
     needs_digest = is_file and version != FORMATS[0]
     if (needs_digest or "digest" in content) and not fits_its_digest(content):

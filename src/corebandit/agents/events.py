@@ -8,8 +8,8 @@ from corebandit.agents.ids import DecisionId
 from corebandit.contracts.features import as_rows
 from corebandit.contracts.state import FloatArray
 
-ASK, TELL, OBSERVE, FORGET, EXPIRE, LATE, ADD, RETIRE = KINDS = (
-    *("ask", "tell", "observe", "forget", "expire", "late", "add", "retire"),
+ASK, TELL, OBSERVE, FORGET, EXPIRE, LATE, ADD, RETIRE, TURN_BACK = KINDS = (
+    *("ask", "tell", "observe", "forget", "expire", "late", "add", "retire", "turn back"),
 )
 
 

@@ -6,19 +6,23 @@ numbers of their own.
 """
 
 import os
+import threading
 import weakref
 from typing import Any
 
+_forking = threading.RLock()  # one fork at a time, and no new agents meanwhile
 _agents: "weakref.WeakSet[Any]" = weakref.WeakSet()
 _held: list[Any] = []
 
 
 def in_forks(agent: Any) -> None:
     """Take care of an agent in every fork to come."""
-    _agents.add(agent)
+    with _forking:
+        _agents.add(agent)
 
 
 def _hold() -> None:
+    _forking.acquire()
     for agent in list(_agents):
         agent._lock.acquire()
         _held.append(agent)
@@ -27,9 +31,12 @@ def _hold() -> None:
 def _release() -> None:
     while _held:
         _held.pop()._lock.release()
+    _forking.release()
 
 
 def _renew() -> None:
+    global _forking
+    _forking = threading.RLock()
     while _held:
         _held.pop()._become_another()
 

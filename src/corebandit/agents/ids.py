@@ -7,6 +7,7 @@ up in it. So an id of the family whose session is not known here was given after
 
 import base64
 import secrets
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -14,7 +15,8 @@ from corebandit.contracts.audit import demand
 from corebandit.contracts.validate import check_count, shortened
 
 DecisionId = str | int  # numbers are ids that versions before 0.5 gave
-MOST_SESSIONS = 10_000  # that are remembered
+MOST_SESSIONS = 10_000  # that are saved, besides those whose decisions wait
+MOST_DIGITS = 20  # of a count
 GIVEN, LOST, UNKNOWN = "given", "lost", "unknown"
 
 
@@ -54,8 +56,6 @@ class Ids:
     def note(self, session: str, count: int) -> None:
         """Remember that a session gave so many ids."""
         self.sessions[session] = max(count, self.sessions.get(session, 0))
-        while len(self.sessions) > MOST_SESSIONS:
-            del self.sessions[next(iter(self.sessions))]
 
     def note_id(self, decision_id: str) -> None:
         """Remember an id that was given before, as a journal tells."""
@@ -74,11 +74,16 @@ class Ids:
             return GIVEN if count < self._count else UNKNOWN
         return GIVEN if count < self.sessions.get(session, 0) else LOST
 
-    def content(self) -> dict[str, Any]:
-        """Return what there is, ready for JSON."""
+    def content(self, in_use: Iterable[DecisionId] = ()) -> dict[str, Any]:
+        """Return what there is, ready for JSON; of sessions without ids in use only the last are kept."""
         sessions = dict(self.sessions)
         if self._session is not None:
             sessions[self._session] = self._count
+        if len(sessions) > MOST_SESSIONS:
+            needed = {_parts(decision_id)[1] for decision_id in in_use}
+            spare = [session for session in sessions if session not in needed]
+            for session in spare[: len(sessions) - MOST_SESSIONS]:
+                del sessions[session]
         return {"family": self.family, "n_numbers": self.n_numbers, "sessions": sessions}
 
     def restore(self, content: dict[str, Any]) -> None:
@@ -103,7 +108,7 @@ def _is_drawn(name: Any) -> bool:
 def _parts(decision_id: Any) -> tuple[str, str, int]:
     """Return family, session and number of an id; of what is none, a family that nobody has."""
     family, session, number = decision_id.split("-") if _has_three_parts(decision_id) else ("", "", "")
-    is_number = number.isascii() and number.isdigit() and len(number) < 20 and str(int(number)) == number
+    is_number = number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS and str(int(number)) == number
     return (family, session, int(number)) if is_number and _is_drawn(session) else ("", "", 0)
 
 

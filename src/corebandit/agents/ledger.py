@@ -1,6 +1,7 @@
 """The decisions of an agent, by id: which wait for what became of them, since when, and how the others ended."""
 
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral
 from typing import Any, Generic, TypeVar
 
 from corebandit.agents.ids import GIVEN, LOST, DecisionId, Ids
@@ -73,10 +74,12 @@ class Ledger(Generic[Chosen, Choice]):
 
         Whoever has not a bare id but the whole receipt also says what it claims was chosen: it may be another agent's.
         """
-        try:
-            chosen, choice, _ = self.waiting[decision_id]
-        except (KeyError, TypeError):
-            raise self._why_it_does_not_wait(decision_id, receipt) from None
+        is_id = isinstance(decision_id, str) or (
+            isinstance(decision_id, Integral) and not isinstance(decision_id, bool)
+        )
+        if not is_id or decision_id not in self.waiting:
+            raise self._why_it_does_not_wait(decision_id, receipt)
+        chosen, choice, _ = self.waiting[decision_id]
         if receipt is not None and claimed != chosen:
             raise UnknownDecision(
                 f"{self.noun} must be one of this agent's, which {self.in_words(chosen)}, not {shortened(receipt)}"
@@ -129,6 +132,19 @@ class Ledger(Generic[Chosen, Choice]):
             found.append(decision_id)
         return found
 
+    def turn_back(self, now: float) -> bool:
+        """Let no decision be of the future, and tell whether any was: the clock went backwards.
+
+        They would seem young for too long.
+        """
+        is_changed = False
+        for decision_id, (chosen, choice, asked) in reversed(self.waiting.items()):
+            if asked <= now:
+                break
+            self.waiting[decision_id] = chosen, choice, now
+            is_changed = True
+        return is_changed
+
     # Saving -------------------------------------------------------------------------------------------------------
 
     def content(self, plain: Callable[[Choice], Any]) -> dict[str, Any]:
@@ -136,7 +152,7 @@ class Ledger(Generic[Chosen, Choice]):
         return {
             "pending": [[key, plain(choice), asked] for key, (_, choice, asked) in self.waiting.items()],
             "expired": [[key, list(options)] for key, options in self.expired.items()],
-            "ids": self.ids.content(),
+            "ids": self.ids.content([*self.waiting, *self.expired]),
             **self.traffic.content(),
         }
 
@@ -153,7 +169,8 @@ class Ledger(Generic[Chosen, Choice]):
         for decision_id, options in content["expired"]:
             demand(ids.what_became_of(decision_id) == GIVEN, f"expired must have ids given, not {decision_id!r}")
             expired[decision_id] = [check_count("expired", option, at_least=0) for option in options]
-        self.traffic.restore(content, [self.options_of(choice) for _, choice, _ in waiting.values()])
         n_options = len(self.traffic.tallies)
         demand(all(option < n_options for each in expired.values() for option in each), "expired must be of options")
+        demand(waiting.keys().isdisjoint(expired), "expired must not wait")
+        self.traffic.restore(content, [self.options_of(choice) for _, choice, _ in waiting.values()])
         self.ids, self.waiting, self.expired = ids, waiting, expired

@@ -1,5 +1,6 @@
 """What all agents share: a policy at its desk, options that come and go, a ledger, one lock over these, and JSON."""
 
+import math
 import os
 import secrets
 import threading
@@ -24,7 +25,7 @@ from corebandit.agents.codec import (
     write_content,
 )
 from corebandit.agents.desk import Desk
-from corebandit.agents.events import ADD, EXPIRE, FORGET, LATE, RETIRE
+from corebandit.agents.events import ADD, EXPIRE, FORGET, LATE, RETIRE, TURN_BACK
 from corebandit.agents.forks import in_forks
 from corebandit.agents.ids import DecisionId
 from corebandit.agents.ledger import Choice, Chosen, Ledger
@@ -68,9 +69,11 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
         self.horizon = None if horizon is None else check_count("horizon", horizon, at_least=2)
         self.seed = secrets.randbits(63) if seed is None else check_count("seed", seed, at_least=0)
         self.settings = settings
+        if clock is not None and not callable(clock):
+            raise BadInput(f"clock must be a function that returns seconds, not {shortened(clock)}")
         self._clock = clock or settings_module.clock
+        self._latest = -math.inf  # when somebody looked at the clock
         self._has_warned = False
-        self._ends_decisions = settings.window is not None or settings.max_open is not None
         self._renew_locks()
 
     def _keep_books(self, noun: str, lesson: str, in_words: Callable[[Chosen], str]) -> None:
@@ -108,7 +111,7 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
 
     def __copy__(self) -> Self:
         """Return a twin that knows as much and shares nothing; its decisions have ids of their own."""
-        return self.from_dict(self.to_dict(), self.policy)
+        return self.from_dict(self.to_dict(), self.policy, clock=self._clock)
 
     def __deepcopy__(self, memo: Any) -> Self:
         """Return a twin, as `copy` does."""
@@ -133,6 +136,14 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
         with self._lock:
             return {decision_id: chosen for decision_id, (chosen, _, _) in self._ledger.waiting.items()}
 
+    def _now(self) -> float:
+        """Return the time; decisions are never of the future, even if the clock goes backwards."""
+        now = self._clock()
+        if now < self._latest and self._ledger.turn_back(now) and self._journal is not None:
+            self._journal([TURN_BACK, now])
+        self._latest = now
+        return now
+
     # Decisions that wait too long ---------------------------------------------------------------------------------
 
     @abstractmethod
@@ -156,7 +167,7 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
             self._journal([LATE, decision_id, now, repr(told)])
 
     def expire(self, older_than: float, reward: float | EllipsisType | None = ...) -> int:
-        """End all decisions that have waited for more than so many seconds, and return how many these were.
+        """End all decisions that have waited for so many seconds or more, and return how many these were.
 
         Each is learned from with this `reward`; with None it is dropped, and nothing learned. What is not said is what
         the agent was made with, `default_reward`. Rewards that come later are counted and not learned.
@@ -167,7 +178,7 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
         check_number("older_than", older_than, at_least=0)
         given = self.settings.default_reward if isinstance(reward, EllipsisType) else reward
         with self._lock:
-            now = self._clock()
+            now = self._now()
             return self._expire(self._ledger.older_than(now - older_than), self._checked_default(given), now)
 
     @abstractmethod
@@ -184,15 +195,18 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
         return len(decision_ids)
 
     def _end_what_is_due(self, now: float) -> None:
-        """End decisions whose window is over, or that are too many."""
-        settings, ledger = self.settings, self._ledger
-        if settings.window is not None:
-            due = ledger.older_than(now - settings.window)
+        """End decisions whose window is over."""
+        if self.settings.window is not None:
+            due = self._ledger.older_than(now - self.settings.window)
             if due:
-                self._expire(due, settings.default_reward, now)
-        if settings.max_open is not None and len(ledger.waiting) > settings.max_open:
-            too_many = len(ledger.waiting) - settings.max_open
-            self._expire(list(islice(ledger.waiting, too_many)), settings.default_reward, now)
+                self._expire(due, self.settings.default_reward, now)
+
+    def _end_what_is_too_much(self, now: float) -> None:
+        """End the oldest decisions if there are too many."""
+        settings, waiting = self.settings, self._ledger.waiting
+        if settings.max_open is not None and len(waiting) > settings.max_open:
+            oldest = list(islice(waiting, len(waiting) - settings.max_open))
+            self._expire(oldest, settings.default_reward, now)
 
     def _warn_of_many(self) -> None:
         """Warn, once, that more decisions wait than anyone is likely to tell of."""
@@ -270,9 +284,9 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
             write_content(path, self.to_dict())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], policy: AnyPolicy | None = None) -> Self:
-        """Read an agent that `save` wrote; give the policy if it is not one of this package's."""
-        return cls._from_content(read_content(path), policy, Source(os.fspath(path), "load", "path"))
+    def load(cls, path: str | os.PathLike[str], policy: AnyPolicy | None = None, *, clock: Clock | None = None) -> Self:
+        """Read an agent that `save` wrote; give the policy if it is not one of this package's, and its own clock."""
+        return cls._from_content(read_content(path), policy, Source(os.fspath(path), "load", "path"), clock)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all that makes the agent, ready for JSON and to be kept anywhere; `from_dict` continues bit for bit.
@@ -308,15 +322,18 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
             }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any], policy: AnyPolicy | None = None) -> Self:
+    def from_dict(cls, data: dict[str, Any], policy: AnyPolicy | None = None, *, clock: Clock | None = None) -> Self:
         """Return the agent that `to_dict` described; give the policy if it is not one of this package's.
 
-        `data` may have been JSON meanwhile. It is checked like a file, copied and left as it is.
+        `data` may have been JSON meanwhile. It is checked like a file, copied and left as it is. A clock of its own is
+        no part of it, so whoever had one gives it again.
         """
-        return cls._from_content(copied_content(data), policy, Source("data", "from_dict", "data"))
+        return cls._from_content(copied_content(data), policy, Source("data", "from_dict", "data"), clock)
 
     @classmethod
-    def _from_content(cls, content: dict[str, Any], policy: AnyPolicy | None, source: Source) -> Self:
+    def _from_content(
+        cls, content: dict[str, Any], policy: AnyPolicy | None, source: Source, clock: Clock | None
+    ) -> Self:
         for name, holder in HOLDERS.items():
             if name in content and name != cls._listed_as:
                 raise BadInput(f"{source.name} holds {holder}.{source.method}")
@@ -324,15 +341,16 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
         if policy is not None:
             cls._check_policy(policy)  # else it is the file that is wrong
         try:
-            return cls._restored(in_todays_format(content), found)
+            return cls._restored(in_todays_format(content), found, clock)
         except DAMAGED as error:
             raise DamagedFile(f"{source.name} is not a saved {cls._kind}, or damaged: {error}") from error
 
     @classmethod
-    def _restored(cls, content: dict[str, Any], policy: AnyPolicy) -> Self:
+    def _restored(cls, content: dict[str, Any], policy: AnyPolicy, clock: Clock | None) -> Self:
         saved = content[cls._listed_as]
         demand(saved is None or isinstance(saved, list), f"{cls._listed_as} must be a list, not {shortened(saved)}")
         agent = cls._made_from(content, policy, None if saved is None else [arm_from_json(name) for name in saved])
+        agent._clock = clock or agent._clock
         agent._desk.restore(content)
         # Compiled code trusts these numbers with memory.
         retired = [agent._desk.checked_index("retired", index) for index in content["retired"]]
@@ -347,14 +365,13 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
     def _restore_ledger(self, content: dict[str, Any], decisions: list[tuple[Chosen, Choice]]) -> None:
         ledger = self._ledger
         if content["tallies"] is None:
-            now = self._clock()
+            now = self._now()
             pending = [[decision_id, choice, now] for decision_id, choice, _ in content["pending"]]
             content = {**content, **ledger.traffic.content(), "pending": pending}
             ledger.traffic.trust_everyone()
             content.update(ledger.traffic.content())
         ledger.restore(content, decisions)
-        n_options = len(self._options.names or ())
-        demand(len(ledger.traffic.tallies) == n_options, f"tallies must be of {n_options} options")
+        self._latest = max((asked for _, _, asked in ledger.waiting.values()), default=self._latest)
 
     def _described(self, **learnt: int) -> str:
         """Return what `repr` says: the policy, the options, and how much was learnt."""

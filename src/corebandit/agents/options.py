@@ -13,11 +13,13 @@ from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_count, shortened
 
 MOST_ROWS = 100_000  # a policy may keep something for each
+PLAIN_KINDS = "biufcUS"  # of NumPy's that Python has too; dates are others there
 
 
 def plain_option(noun: str, given: Any) -> Hashable:
     """Return an option by whose name it can be found again: NumPy's numbers and strings as Python's, NaN refused."""
-    option: Hashable = given.item() if isinstance(given, np.generic) else given
+    is_plain = isinstance(given, np.generic) and given.dtype.kind in PLAIN_KINDS
+    option: Hashable = given.item() if is_plain else given
     if type(option) is tuple:
         option = tuple(plain_option(noun, part) for part in option)
     try:

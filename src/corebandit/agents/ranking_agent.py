@@ -125,16 +125,16 @@ class RankingAgent(LiveAgent[Items, IntArray]):
     def ask(self) -> Ranking:
         """Rank the items on offer and return the first `n_positions`."""
         with self._lock:
-            now, ledger = self._clock(), self._ledger
-            if self._ends_decisions:
-                self._end_what_is_due(now)
-            shown = self._desk.choose(ledger.traffic)
-            items = self._chosen(shown)
+            now, ledger = self._now(), self._ledger
+            self._end_what_is_due(now)
             if len(ledger.waiting) >= MANY_OPEN and not self._has_warned:
                 self._warn_of_many()
+            shown = self._desk.choose(ledger.traffic)
+            items = self._chosen(shown)
             ranking = Ranking(items, ledger.enter(items, shown, now))
             if self._journal is not None:
                 self._journal([ASK, ranking.id, now, [arm_to_json(item) for item in items]])
+            self._end_what_is_too_much(now)
             return ranking
 
     def tell(self, ranking: Ranking | DecisionId, clicks: Iterable[Hashable]) -> None:
@@ -143,9 +143,8 @@ class RankingAgent(LiveAgent[Items, IntArray]):
         `clicks` lists the items, in any order; none for no click. Clicking an item twice counts once.
         """
         with self._lock:
-            now = self._clock()
-            if self._ends_decisions:
-                self._end_what_is_due(now)
+            now = self._now()
+            self._end_what_is_due(now)
             ranking_id = ranking.id if isinstance(ranking, Ranking) else ranking
             try:
                 shown = self._found(ranking, ranking_id)
@@ -161,12 +160,13 @@ class RankingAgent(LiveAgent[Items, IntArray]):
     def observe(self, items: Iterable[Hashable], clicks: Iterable[Hashable]) -> None:
         """Learn from a ranking that someone else made: `items` that were shown, best first, and those clicked."""
         with self._lock:
+            now = self._now()
             shown = np.array([self._options.index_of(item) for item in _listed("items", items)], dtype=np.int64)
             if shown.size != self.n_positions or np.unique(shown).size < shown.size:
                 raise BadInput(
                     f"items must be {self.n_positions} different ones, not {shortened(list(self._chosen(shown)))}"
                 )
-            now, flags = self._clock(), self._clicks(shown, clicks)
+            flags = self._clicks(shown, clicks)
             self._learn(shown, flags, now)
             if self._journal is not None:
                 self._journal([OBSERVE, now, [arm_to_json(item) for item in self._chosen(shown)], flags.tolist()])

@@ -42,13 +42,17 @@ class RankingDesk(Desk):
 
     def choose(self, traffic: Traffic) -> IntArray:
         """Return the items to show, best first."""
-        offered = self.options.offered(None)  # never fewer than positions
+        offered = allowed = self.options.offered(None)  # never fewer than positions
         if traffic.is_limiting:
-            offered = traffic.within_limits(offered, self.n_positions)
+            allowed = traffic.within_limits(offered, self.n_positions)
+            if self.policy.items_may_change:
+                offered = allowed
         # However many of them are off offer, enough of this ranking are not.
         ranking = np.zeros(self.n_positions + self.n_arms - offered.size, np.int64)
         shown = np.zeros(self.n_positions, np.int64)
         self._select(self.state, self.rng, ranking, offered, shown)
+        if allowed.size < offered.size:
+            traffic.replace(shown, allowed)
         return shown
 
     def learn(self, shown: IntArray, clicks: IntArray) -> None:

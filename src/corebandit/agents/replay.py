@@ -3,7 +3,7 @@
 from typing import Any
 
 from corebandit.agents.codec import arm_from_json
-from corebandit.agents.events import ADD, ASK, EXPIRE, FORGET, LATE, OBSERVE, RETIRE, TELL, from_journal
+from corebandit.agents.events import ADD, ASK, EXPIRE, FORGET, LATE, OBSERVE, RETIRE, TELL, TURN_BACK, from_journal
 from corebandit.contracts.audit import demand
 from corebandit.contracts.errors import DamagedFile
 from corebandit.contracts.validate import shortened
@@ -33,6 +33,8 @@ def replay(agent: Any, event: list[Any]) -> None:
         agent._expire(decision_ids, reward, now)
     elif kind == LATE:
         ledger.count_late(told[0])
+    elif kind == TURN_BACK:
+        ledger.turn_back(told[0])
     elif kind == ADD:
         agent._add(arm_from_json(told[0]))
     elif kind == RETIRE:

@@ -25,15 +25,19 @@ class Settings:
     max_share: float = 1.0
 
     def __post_init__(self) -> None:
-        """Validate."""
+        """Validate, and keep plain numbers, which JSON knows."""
+        checked: dict[str, float] = {
+            "patience": check_count("patience", self.patience, at_least=0),
+            "max_share": check_number("max_share", self.max_share, above=0, at_most=1),
+        }
         if self.window is not None:
-            check_number("window", self.window, above=0)
+            checked["window"] = check_number("window", self.window, above=0)
         if self.default_reward is not None:
-            check_number("default_reward", self.default_reward)
+            checked["default_reward"] = check_number("default_reward", self.default_reward)
         if self.max_open is not None:
-            check_count("max_open", self.max_open)
-        check_count("patience", self.patience, at_least=0)
-        check_number("max_share", self.max_share, above=0, at_most=1)
+            checked["max_open"] = check_count("max_open", self.max_open)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     def describe(self) -> dict[str, Any]:
         """Return what is not as usual, ready for JSON."""

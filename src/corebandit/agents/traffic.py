@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.contracts.audit import demand
+from corebandit.contracts.audit import MOST_OBSERVATIONS, demand
+from corebandit.contracts.recipe import LARGEST_REWARD
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_count, check_number
 
@@ -126,7 +127,7 @@ class Traffic:
 
         An option that is not heard of must not have more than its part, ⌈open / K⌉, of the open decisions after this
         one. Not all K can have had as much, so at least one stays; where several are chosen at once and too few stay,
-        those come back that have least.
+        those come back, and get more, that were ever heard of and have least.
         """
         if offered.size <= n_chosen:
             return offered
@@ -135,7 +136,7 @@ class Traffic:
             option for option in self._waiting if self._is_unheard(option) and self.tallies[option].open >= most
         }
         if self._recent is not None:
-            most_recent = max(1, math.floor(self.max_share * SHARE_OF))
+            most_recent = max(1, math.floor(round(self.max_share * SHARE_OF, 9)))  # 0.29 of 100 are 29
             left_out |= {option for option, count in self._recent_counts.items() if count >= most_recent}
         if not left_out:
             return offered
@@ -160,8 +161,15 @@ class Traffic:
             return np.array(sorted(stay), dtype=np.int64)
         return np.array(stay, dtype=np.int64)
 
-    def _burden(self, option: int) -> tuple[int, int]:
-        return self.tallies[option].open, self._recent_counts.get(option, 0)
+    def replace(self, shown: IntArray, allowed: IntArray) -> None:
+        """Put others in place of what is shown and not `allowed`: for policies that cannot be told what is on offer."""
+        spare = sorted(set(allowed.tolist()).difference(shown.tolist()), key=self._burden)
+        for place in np.flatnonzero(~np.isin(shown, allowed)):
+            shown[place] = spare.pop(0)
+
+    def _burden(self, option: int) -> tuple[bool, int, int]:
+        tally = self.tallies[option]
+        return tally.told == 0, tally.open, self._recent_counts.get(option, 0)
 
     # Saving -------------------------------------------------------------------------------------------------------
 
@@ -174,21 +182,22 @@ class Traffic:
 
     def restore(self, content: dict[str, Any], waiting: Iterable[Iterable[int]]) -> None:
         """Go on with what was saved, and with decisions that wait for these options."""
-        columns = content["tallies"]
-        n_options = len(columns["told"])
-        demand(all(len(columns[field]) == n_options for field in FIELDS), "tallies must all be of the same length")
-        self.make_room(n_options)
+        columns, tallies = content["tallies"], [Tally() for _ in self.tallies]
         for field in FIELDS:
-            for tally, value in zip(self.tallies, columns[field], strict=False):
+            demand(len(columns[field]) == len(tallies), f"tallies must be of {len(tallies)} options")
+            for tally, value in zip(tallies, columns[field], strict=True):
                 setattr(tally, field, _checked(field, value))
+        recent = [check_count("recent", option, at_least=0) for option in content["recent"] or ()]
+        demand(all(option < len(tallies) for option in recent), "recent must be of options")
+        self.tallies = tallies
         for options in waiting:
             for option in options:
                 self.tallies[option].open += 1
                 self.n_open += 1
                 self._waiting.add(option)
         if self._recent is not None:
-            for option in content["recent"] or ():
-                self._note(check_count("recent", option, at_least=0))
+            for option in recent:
+                self._note(option)
 
     def trust_everyone(self) -> None:
         """Take every option for one that is heard of: what was saved before tallies were kept does not say."""
@@ -197,11 +206,12 @@ class Traffic:
 
 
 def _checked(field: str, value: Any) -> Any:
-    if field in ("mean", "spread"):
-        check_number(field, value)
-        return float(value)
+    if field == "mean":
+        return check_number(field, value, at_least=-LARGEST_REWARD, at_most=LARGEST_REWARD)
+    if field == "spread":
+        return check_number(field, value, at_least=0, at_most=4 * LARGEST_REWARD**2 * MOST_OBSERVATIONS)
     if field == "last_told":
-        if value is not None:
-            check_number(field, value)
-        return value
-    return check_count(field, value, at_least=0)
+        return None if value is None else check_number(field, value)
+    count = check_count(field, value, at_least=0)
+    demand(count <= MOST_OBSERVATIONS, f"{field} must not be more than anyone can count")
+    return count
