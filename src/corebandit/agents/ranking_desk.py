@@ -44,12 +44,16 @@ class RankingDesk(Desk):
         """Return the items to show, best first."""
         offered = self.options.offered(None)  # never fewer than positions
         if traffic.is_limiting:
-            offered = traffic.within_limits(offered, self.n_positions)
+            offered = self.limited(offered, traffic)
         # However many of them are off offer, enough of this ranking are not.
         ranking = np.zeros(self.n_positions + self.n_arms - offered.size, np.int64)
         shown = np.zeros(self.n_positions, np.int64)
         self._select(self.state, self.rng, ranking, offered, shown)
         return shown
+
+    def limited(self, offered: IntArray, traffic: Traffic) -> IntArray:
+        """Return who of those on offer may be shown: all, where a policy ranks no more than there are places."""
+        return traffic.within_limits(offered, self.n_positions) if self.policy.items_may_change else offered
 
     def learn(self, shown: IntArray, clicks: IntArray) -> None:
         """Learn from the clicks on a ranking."""
