@@ -3,20 +3,23 @@
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import asdict
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from corebandit.agents.ids import DecisionId
 from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.options import Named
-from corebandit.agents.ranking_desk import RankingDesk
+from corebandit.agents.ranking_desk import RankingChoice, RankingDesk
 from corebandit.agents.settings import MANY_OPEN, Clock, Settings
 from corebandit.agents.traffic import PATIENCE
 from corebandit.contracts.errors import BadInput, BadReward, TooLate
 from corebandit.contracts.recipe import Policy, RankingPolicy
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_count, shortened
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Items = tuple[Hashable, ...]
 
@@ -26,9 +29,10 @@ class Ranking(NamedTuple):
 
     items: Items
     id: DecisionId
+    propensities: tuple[dict[Hashable, float], ...] | None = None  # of each place, of all items; None: not known
 
 
-class RankingAgent(LiveAgent[Items, IntArray]):
+class RankingAgent(LiveAgent[Items, RankingChoice]):
     """A policy that ranks your items, one ranking at a time, and learns from clicks.
 
     Parameters
@@ -44,8 +48,9 @@ class RankingAgent(LiveAgent[Items, IntArray]):
         system is asked.
     horizon
         How many rankings to expect, if you know.
-    window, default_reward, max_open, patience, max_share, clock
-        As for `Agent`. The default reward can only be 0, no click; shares are of places shown.
+    window, default_reward, max_open, patience, max_share, propensity_draws, min_propensity, clock
+        As for `Agent`. The default reward can only be 0, no click; shares are of places shown; propensities are, for
+        each place, those of all items to be there.
 
     Several threads may share an agent. Load files only from people you trust not to forge them.
 
@@ -77,9 +82,11 @@ class RankingAgent(LiveAgent[Items, IntArray]):
         max_open: int | None = None,
         patience: int = PATIENCE,
         max_share: float = 1.0,
+        propensity_draws: int | None = None,
+        min_propensity: float = 0.0,
         clock: Clock | None = None,
     ) -> None:
-        settings = Settings(window, default_reward, max_open, patience, max_share)
+        settings = Settings(window, default_reward, max_open, patience, max_share, propensity_draws, min_propensity)
         super().__init__(policy, seed, horizon, settings, clock)
         self._options = Named(items, "item")
         self.n_positions = self._n_needed = check_count("n_positions", n_positions)
@@ -87,7 +94,9 @@ class RankingAgent(LiveAgent[Items, IntArray]):
             raise BadInput(
                 f"n_positions must be at most the number of items, {len(self._options.names)}, not {n_positions}"
             )
-        self._desk = RankingDesk(policy, self._options, self.n_positions, self.horizon, self.seed)
+        self._desk = RankingDesk(
+            policy, self._options, self.n_positions, self.horizon, self.seed, propensity_draws, min_propensity
+        )
         self._checked_default(default_reward)
         self._keep_books("ranking", "clicks are", lambda items: f"showed {shortened(list(items))}")
         self._warn_of_endless_warm_up()
@@ -105,8 +114,11 @@ class RankingAgent(LiveAgent[Items, IntArray]):
         settings = asdict(Settings.from_json(content["settings"]))
         return cls(policy, names, content["n_positions"], seed=content["seed"], horizon=content["horizon"], **settings)
 
-    def _chosen(self, choice: IntArray) -> Items:
-        return tuple(self._options.name(int(index)) for index in choice)
+    def _chosen(self, choice: RankingChoice) -> Items:
+        return self._named_items(choice[0])
+
+    def _named_items(self, shown: IntArray) -> Items:
+        return tuple(self._options.name(int(index)) for index in shown)
 
     # Ranking and learning -----------------------------------------------------------------------------------------
 
@@ -120,17 +132,31 @@ class RankingAgent(LiveAgent[Items, IntArray]):
         """Return how many rankings were learnt from."""
         return self._desk.n_observations // self.n_positions
 
+    _n_learnt = n_rankings
+
     def ask(self) -> Ranking:
         """Rank the items on offer and return the first `n_positions`."""
         with self._lock:
             now, ledger = self._clock(), self._ledger
             if self._ends_decisions:
                 self._end_what_is_due(now)
-            shown = self._desk.choose(ledger.traffic)
-            items = self._chosen(shown)
+            choice = self._desk.choose(ledger.traffic, self._by_lot)
+            items = self._named_items(choice[0])
             if len(ledger.waiting) >= MANY_OPEN and not self._has_warned:
                 self._warn_of_many()
-            return Ranking(items, ledger.enter(items, shown, now))
+            ranking_id = ledger.enter(items, choice, now)
+            return Ranking(items, ranking_id) if choice[1] is None else self._receipt(ranking_id, choice)
+
+    def recall(self, ranking_id: DecisionId) -> Ranking:
+        """Return the ranking that waits under an id, as `ask` returned it, propensities and all."""
+        with self._lock:
+            return self._receipt(ranking_id, self._ledger.find(ranking_id))
+
+    def _receipt(self, ranking_id: DecisionId, choice: RankingChoice) -> Ranking:
+        shown, known = choice
+        name = self._options.name
+        named = None if known is None else tuple({name(item): p for item, p in place.items()} for place in known)
+        return Ranking(self._named_items(shown), ranking_id, named)
 
     def tell(self, ranking: Ranking | DecisionId, clicks: Iterable[Hashable]) -> None:
         """Report which items of a ranking (or of its id) were clicked, at any delay and in any order, once.
@@ -143,7 +169,7 @@ class RankingAgent(LiveAgent[Items, IntArray]):
                 self._end_what_is_due(now)
             ranking_id = ranking.id if isinstance(ranking, Ranking) else ranking
             try:
-                shown = self._found(ranking, ranking_id)
+                shown, _ = self._found(ranking, ranking_id)
             except TooLate:
                 self._ledger.count_late(ranking_id)
                 raise
@@ -158,7 +184,7 @@ class RankingAgent(LiveAgent[Items, IntArray]):
             shown = np.array([self._options.index_of(item) for item in _listed("items", items)], dtype=np.int64)
             if shown.size != self.n_positions or np.unique(shown).size < shown.size:
                 raise BadInput(
-                    f"items must be {self.n_positions} different ones, not {shortened(list(self._chosen(shown)))}"
+                    f"items must be {self.n_positions} different ones, not {shortened(list(self._named_items(shown)))}"
                 )
             flags = self._clicks(shown, clicks)
             self._desk.learn(shown, flags)
@@ -171,7 +197,7 @@ class RankingAgent(LiveAgent[Items, IntArray]):
             self._found(ranking, ranking_id)
             self._ledger.close(ranking_id)
 
-    def _found(self, ranking: Ranking | DecisionId, ranking_id: DecisionId) -> IntArray:
+    def _found(self, ranking: Ranking | DecisionId, ranking_id: DecisionId) -> RankingChoice:
         if isinstance(ranking, Ranking):
             return self._ledger.find(ranking_id, ranking, ranking.items)
         return self._ledger.find(ranking_id)
@@ -180,10 +206,10 @@ class RankingAgent(LiveAgent[Items, IntArray]):
         for item, flag in zip(shown.tolist(), flags.tolist(), strict=True):
             self._ledger.traffic.hear(item, float(flag), now)
 
-    def _learn_default(self, choice: IntArray, reward: float, now: float) -> None:
+    def _learn_default(self, choice: RankingChoice, reward: float, now: float) -> None:
         flags = np.zeros(self.n_positions, np.int64)
-        self._desk.learn(choice, flags)
-        self._hear(choice, flags, now)
+        self._desk.learn(choice[0], flags)
+        self._hear(choice[0], flags, now)
 
     def _checked_default(self, reward: float | None) -> float | None:
         if reward is not None and reward != 0:
@@ -193,7 +219,7 @@ class RankingAgent(LiveAgent[Items, IntArray]):
     def _clicks(self, shown: IntArray, clicks: Iterable[Hashable]) -> IntArray:
         """Return 1 for each position that was clicked, else 0."""
         flags, listed = np.zeros(self.n_positions, np.int64), _listed("clicks", clicks)
-        names = self._chosen(shown)
+        names = self._named_items(shown)
         if len(listed) == self.n_positions and _are_flags(listed):
             raise BadReward(
                 f"clicks must list the items that were clicked, such as [{names[0]!r}], not 0 or 1 for each position, "
@@ -208,6 +234,31 @@ class RankingAgent(LiveAgent[Items, IntArray]):
                     f"clicks must be on items that were shown, {shortened(list(names))}, not {shortened(item)}"
                 ) from None
         return flags
+
+    # Looking inside -----------------------------------------------------------------------------------------------
+
+    def probabilities(self, draws: int = 1_000) -> dict[Hashable, list[float]]:
+        """Return how likely each item on offer is to be at each place, from the top, of the next ranking.
+
+        The shares are of so many draws on a copy of what was learnt, with random numbers of their own: nothing changes,
+        and whoever asks again before anything happens gets the same answer. An item that may not be shown now, as too
+        many rankings with it wait, has 0.
+        """
+        n_draws = check_count("draws", draws)
+        with self._lock:
+            desk, rng = self._desk, self._spare_stream()
+            look = desk.choose(self._ledger.traffic, desk.look)
+        places = desk.chances(desk.draw_on(look, rng, np.empty((n_draws, self.n_positions), np.int64)), look.allowed)
+        return {self._options.name(i): [place.get(i, 0.0) for place in places] for i in look.offered.tolist()}
+
+    def table(self, *, draws: int = 1_000) -> "pl.DataFrame":
+        """Return what is known of each item, a row for each, as a data frame.
+
+        Its columns are those of `Agent.table`, with `item` for `arm`; the mean is that of clicks, and `probability` is
+        that to be shown at all in the next ranking.
+        """
+        likely = self.probabilities(draws)
+        return self._frame({self._options.index_of(item): min(1.0, sum(places)) for item, places in likely.items()})
 
     # Items that come and go ---------------------------------------------------------------------------------------
 
