@@ -4,7 +4,6 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from corebandit.agents.codec import arm_from_json, arm_to_json, array_from_json, array_to_json
-from corebandit.agents.ids import DecisionId
 from corebandit.contracts.features import as_rows
 from corebandit.contracts.state import FloatArray
 
@@ -21,16 +20,26 @@ def as_given(features: Any, arms: Iterable[Hashable] | None) -> tuple[FloatArray
     return rows, None if arms is None else list(arms)
 
 
-def asked(
-    decision_id: DecisionId, now: float, chosen: Any, features: FloatArray | None, arms: Iterable[Hashable] | None
-) -> list[Any]:
-    """Return a decision as a journal has it; what it was not given is left away."""
-    event: list[Any] = [ASK, decision_id, now, chosen]
+def asked(decision: Any, now: float, features: FloatArray | None, arms: Iterable[Hashable] | None) -> list[Any]:
+    """Return a decision as a journal has it: what it was given is left away at the end where it was not."""
+    chances = decision.propensities
+    event: list[Any] = [ASK, decision.id, now, arm_to_json(decision.arm), _in_json(chances)]
     if features is not None or arms is not None:
         event.append(None if features is None else array_to_json(features))
     if arms is not None:
         event.append([arm_to_json(arm) for arm in arms])
     return event
+
+
+def ranked(ranking: Any, now: float) -> list[Any]:
+    """Return a ranking as a journal has it."""
+    chances = ranking.propensities
+    items = [arm_to_json(item) for item in ranking.items]
+    return [ASK, ranking.id, now, items, None if chances is None else [_in_json(place) for place in chances]]
+
+
+def _in_json(chances: Mapping[Hashable, float] | None) -> list[list[Any]] | None:
+    return None if chances is None else [[arm_to_json(option), chance] for option, chance in chances.items()]
 
 
 def from_journal(features: Any = None, arms: Any = None) -> list[Any]:

@@ -47,6 +47,11 @@ class Ids:
         self._count = count + 1
         return f"{self._prefix}{count}"
 
+    @property
+    def n_given(self) -> int:
+        """Return how many ids were given, as far as is known here."""
+        return self.n_numbers + sum(self.sessions.values()) + (0 if self._session is None else self._count)
+
     def leave_session(self) -> None:
         """Give no more ids of this session: someone else may go on with it."""
         if self._session is not None:

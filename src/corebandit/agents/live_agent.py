@@ -29,6 +29,7 @@ from corebandit.agents.events import ADD, EXPIRE, FORGET, LATE, RETIRE, TURN_BAC
 from corebandit.agents.forks import in_forks
 from corebandit.agents.ids import DecisionId
 from corebandit.agents.ledger import Choice, Chosen, Ledger
+from corebandit.agents.looking import ShowsItself
 from corebandit.agents.migrations import in_todays_format
 from corebandit.agents.options import Named, Unnamed, plain_option
 from corebandit.agents.settings import Clock, Settings
@@ -46,7 +47,7 @@ HOLDERS = {
 }
 
 
-class LiveAgent(ABC, Generic[Chosen, Choice]):
+class LiveAgent(ShowsItself, ABC, Generic[Chosen, Choice]):
     """A policy that decides now and learns later, in any number of threads.
 
     Each kind of agent adds what its decisions are (`ask`, `tell`, `observe`) and sets its options and its desk.
@@ -65,6 +66,11 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
         self, policy: Any, seed: int | None, horizon: int | None, settings: Settings, clock: Clock | None
     ) -> None:
         self._check_policy(policy)
+        if settings.propensity_draws is not None and not policy.runs_compiled:
+            raise BadInput(
+                f"propensity_draws must be None for {policy.label}: its model is fitted now and then, so that draws of "
+                "one decision are not independent"
+            )
         self.policy = policy
         self.horizon = None if horizon is None else check_count("horizon", horizon, at_least=2)
         self.seed = secrets.randbits(63) if seed is None else check_count("seed", seed, at_least=0)
@@ -81,6 +87,7 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
         n_options = len(self._options.names or ())
         traffic = Traffic(n_options, self.settings.patience, self.settings.max_share)
         self._ledger = Ledger(noun, lesson, in_words, self._desk.options_of, traffic)
+        self._by_lot = None if self.settings.propensity_draws is None else self._desk.draw_lot
         in_forks(self)
 
     @staticmethod

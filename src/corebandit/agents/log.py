@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 OPEN, REWARDED, DEFAULTED, DROPPED = "open", "rewarded", "defaulted", "dropped"
-COLUMNS = ("id", "asked", "chosen", "outcome", "reward", "answered", "late")
+COLUMNS = ("id", "asked", "chosen", "outcome", "reward", "answered", "late", "propensity", "propensities")
 
 
 def frame_of_events(events: Iterable[tuple[int, str]]) -> "pl.DataFrame":
@@ -22,6 +22,7 @@ def frame_of_events(events: Iterable[tuple[int, str]]) -> "pl.DataFrame":
     rows = _rows(events)
     columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in COLUMNS}
     columns["chosen"] = _shown(columns["chosen"])
+    columns["propensities"] = [None if each is None else json.dumps(each) for each in columns["propensities"]]
     series = {name: pl.Series(values, strict=False) for name, values in columns.items() if name not in MOMENTS}
     for name in MOMENTS:
         series[name] = pl.Series([_moment(at) for at in columns[name]], dtype=pl.Datetime("us", "UTC"))
@@ -42,14 +43,20 @@ def _rows(events: Iterable[tuple[int, str]]) -> list[dict[str, Any]]:
     for _, text in events:
         kind, *told = json.loads(text)
         if kind == ASK:
-            decision_id, now, chosen = told[:3]
-            row = dict(zip(COLUMNS, (decision_id, now, chosen, OPEN, None, None, 0), strict=True))
+            decision_id, now, chosen, chances = told[:4]
+            row = dict(
+                zip(
+                    COLUMNS, (decision_id, now, chosen, OPEN, None, None, 0, _of(chosen, chances), chances), strict=True
+                )
+            )
             decisions[decision_id] = row
             rows.append(row)
         elif kind == TELL:
             end(told[0], REWARDED, told[2], told[1])
         elif kind == OBSERVE:
-            rows.append(dict(zip(COLUMNS, (None, told[0], told[1], REWARDED, told[2], told[0], 0), strict=True)))
+            rows.append(
+                dict(zip(COLUMNS, (None, told[0], told[1], REWARDED, told[2], told[0], 0, None, None), strict=True))
+            )
         elif kind == FORGET:
             end(told[0], DROPPED, None, None)
         elif kind == EXPIRE:
@@ -59,6 +66,13 @@ def _rows(events: Iterable[tuple[int, str]]) -> list[dict[str, Any]]:
         elif kind == LATE and (found := decisions.get(told[0])) is not None:
             found["late"] += 1
     return rows
+
+
+def _of(chosen: Any, chances: list[list[Any]] | None) -> float | None:
+    """Return the probability of the arm that was chosen; a ranking has one for each place."""
+    if chances is None or isinstance(chosen, list):
+        return None
+    return next(chance for option, chance in chances if option == chosen)
 
 
 def _shown(chosen: list[Any]) -> list[Any]:

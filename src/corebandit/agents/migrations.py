@@ -20,7 +20,8 @@ PAGE = 64
 def in_todays_format(content: dict[str, Any]) -> dict[str, Any]:
     """Return what makes an agent as this version has it.
 
-    Until format 3, decisions had numbers for ids and no age, and nobody counted what became of the options.
+    Until format 3, decisions had numbers for ids, no age and no propensities, and nobody counted what became of the
+    options.
     """
     if content["format"] >= 4:
         return content
@@ -32,6 +33,7 @@ def in_todays_format(content: dict[str, Any]) -> dict[str, Any]:
         "ids": {"family": None, "n_numbers": content["next_id"], "sessions": {}},
         "tallies": None,
         "recent": None,
+        "pending_propensities": None,
     }
 
 

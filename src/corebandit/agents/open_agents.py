@@ -9,6 +9,7 @@ from corebandit.agents.durable import Durable, DurableAgent, DurableRankingAgent
 from corebandit.agents.log import frame_of_events
 from corebandit.agents.options import plain_option
 from corebandit.agents.replay import replay
+from corebandit.agents.settings import Clock
 from corebandit.agents.stores.opening import events_of, open_store, shut_store
 from corebandit.agents.stores.sqlite import SqliteStore
 from corebandit.contracts.atomic_files import fits_its_digest
@@ -77,7 +78,8 @@ def open_agent(
             raise BadInput(f"policy must be given: there is no agent {shortened(name)} at {url} yet")
         return DurableAgent(policy, given, **options)
 
-    agent = _opened(DurableAgent, fresh, url, name, policy, synchronous, snapshot_every, keep_log)
+    clock = options.get("clock")
+    agent = _opened(DurableAgent, fresh, url, name, policy, synchronous, snapshot_every, keep_log, clock)
     return _as_it_was(agent, "arms", given, options)
 
 
@@ -103,7 +105,8 @@ def open_ranking_agent(
             )
         return DurableRankingAgent(policy, given, n_positions, **options)
 
-    agent = _opened(DurableRankingAgent, fresh, url, name, policy, synchronous, snapshot_every, keep_log)
+    clock = options.get("clock")
+    agent = _opened(DurableRankingAgent, fresh, url, name, policy, synchronous, snapshot_every, keep_log, clock)
     more = {} if n_positions is None else {"n_positions": n_positions}
     return _as_it_was(agent, "items", given, {**options, **more})
 
@@ -112,8 +115,9 @@ def read_log(url: str, name: str) -> Any:
     """Return all decisions of an agent as a polars frame, also while another process writes it.
 
     Columns: id, asked (UTC), chosen, outcome ("open", "rewarded", "defaulted" or "dropped"), reward, answered (UTC),
-    and late, how many rewards came after the end. Of rankings, chosen and reward are lists. What others chose
-    (`observe`) is there without an id.
+    late, how many rewards came after the end, and, of agents that know them, propensity, of what was chosen, and
+    propensities, of all options, as JSON. Of rankings, chosen and reward are lists, and propensities are place by place.
+    What others chose (`observe`) is there without an id.
     """
     return frame_of_events(events_of(url, name))
 
@@ -127,12 +131,13 @@ def _opened(
     synchronous: str,
     snapshot_every: int,
     keep_log: bool,
+    clock: Clock | None,
 ) -> Kept:
     check_count("snapshot_every", snapshot_every)
     check_flag("keep_log", keep_log)
     store = open_store(url, name, synchronous)
     try:
-        found = _found(kind, store, name, policy, url)
+        found = _found(kind, store, name, policy, url, clock)
         if found is None:
             agent, n_events = fresh(), 0
             agent._attach(store, name, 0, snapshot_every, keep_log)
@@ -147,7 +152,7 @@ def _opened(
 
 
 def _found(
-    kind: type[Kept], store: SqliteStore, name: str, policy: AnyPolicy | None, url: str
+    kind: type[Kept], store: SqliteStore, name: str, policy: AnyPolicy | None, url: str, clock: Clock | None
 ) -> tuple[Kept, int] | None:
     """Return an agent as it was, and after how many events; None if there is none."""
     source = Source(f"agent {name!r} at {url}", "open_agent", "url, name")
@@ -156,7 +161,7 @@ def _found(
         try:
             content = json.loads(snapshot.content)
             demand(isinstance(content, dict) and fits_its_digest(content), "its content does not fit its digest")
-            agent = kind._from_content(content, policy, source)
+            agent = kind._from_content(content, policy, source, clock)
         except (DamagedFile, ValueError, RecursionError) as error:
             if isinstance(error, BadInput) and not isinstance(error, DamagedFile):
                 raise  # it is what was given that is wrong
@@ -204,8 +209,6 @@ def _as_it_was(agent: Kept, noun: str, given: list[Hashable] | None, options: di
                 raise BadInput(
                     f"{option} must be {made_with[option]!r}, as the agent was made with, not {shortened(value)}"
                 )
-        if "clock" in options and options["clock"] is not None:
-            agent._clock = options["clock"]
     except BaseException:
         agent.close()
         raise

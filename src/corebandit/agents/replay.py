@@ -14,7 +14,7 @@ def replay(agent: Any, event: list[Any]) -> None:
     kind, *told = event
     ledger = agent._ledger
     if kind == ASK:
-        decision_id, now, chosen, *given = told
+        decision_id, now, chosen, _, *given = told  # propensities come out again
         choice = agent._choose(*from_journal(*given))
         now_chosen, then = agent._chosen(choice), agent._from_journal(chosen)
         demand(now_chosen == then, f"{shortened(then)} was chosen, and {shortened(now_chosen)} is chosen now")

@@ -1,4 +1,4 @@
-"""What can be set of an agent besides its policy: how long decisions wait, and how much traffic an option may get."""
+"""What can be set of an agent besides its policy: how long decisions wait, traffic of the options, propensities."""
 
 import time
 from collections.abc import Callable
@@ -23,6 +23,8 @@ class Settings:
     max_open: int | None = None
     patience: int = PATIENCE
     max_share: float = 1.0
+    propensity_draws: int | None = None
+    min_propensity: float = 0.0
 
     def __post_init__(self) -> None:
         """Validate, and keep plain numbers, which JSON knows."""
@@ -36,6 +38,14 @@ class Settings:
             checked["default_reward"] = check_number("default_reward", self.default_reward)
         if self.max_open is not None:
             checked["max_open"] = check_count("max_open", self.max_open)
+        if self.propensity_draws is not None:
+            checked["propensity_draws"] = check_count("propensity_draws", self.propensity_draws, at_least=2)
+        checked["min_propensity"] = check_number("min_propensity", self.min_propensity, at_least=0, at_most=1)
+        if self.min_propensity > 0 and not self.propensity_draws:
+            raise BadInput(
+                f"min_propensity={self.min_propensity:g} needs propensity_draws, such as 100: a probability that "
+                "is not known cannot be kept above a bound"
+            )
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
