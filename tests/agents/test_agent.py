@@ -143,7 +143,7 @@ def test_what_is_saved_changes_only_together_with_its_format(tmp_path):
     assert content["format"] == 4
     assert set(content) - {"format", "digest"} == {
         *("policy", "arms", "seed", "horizon", "settings", "n_observations", "capacity"),
-        *("retired", "pending", "expired", "ids", "tallies", "recent", "rng", "state"),
+        *("retired", "pending", "pending_propensities", "expired", "ids", "tallies", "recent", "rng", "state"),
     }
     assert set(content["tallies"]) == {"told", "mean", "spread", "unanswered", "patience", "last_told", "late"}
 

@@ -36,8 +36,8 @@ def test_forks_go_on_with_agents_that_threads_were_using(said):
 
 @pytest.mark.heavy
 def test_parent_and_child_have_in_common_what_was_decided_before_the_fork(said):
-    assert said["told"]["in child"] == ["AlreadyTold", "learned", "UnknownDecision", "LostDecision"]
-    assert said["told"]["in parent"] == ["AlreadyTold", "learned", "UnknownDecision", "learned"]
+    assert said["told"]["in child"] == ["AlreadyTold", "learned", "LostDecision", "LostDecision"]
+    assert said["told"]["in parent"] == ["AlreadyTold", "learned", "LostDecision", "learned"]
 
 
 @pytest.mark.heavy

@@ -58,8 +58,10 @@ def test_what_was_decided_after_the_save_is_lost_and_said_to_be(tmp_path):
     assert loaded.to_dict() == before
     loaded.tell(kept, 1.0)
     loaded.tell(own, 1.0)
-    with pytest.raises(cb.UnknownDecision) as refused:
+    with pytest.raises(cb.LostDecision, match="or by a copy of it"):
         agent.tell(own, 1.0)
+    with pytest.raises(cb.UnknownDecision) as refused:
+        new_agent().tell(own, 1.0)
     assert not isinstance(refused.value, cb.LostDecision)
 
 
@@ -82,11 +84,12 @@ def test_only_the_last_of_many_sessions_are_saved_and_those_whose_decisions_wait
     for session in range(MOST_SESSIONS + 50):
         ids.note(f"s{session}", 3)
     ids.new()
-    saved = ids.content(["s7-0", "s9-2", 5])["sessions"]
+    saved = ids.content([f"{ids.family}-s7-0", f"{ids.family}-s9-2", 5])["sessions"]
     assert len(saved) == MOST_SESSIONS
     assert [session in saved for session in ("s6", "s7", "s8", "s9", "s52")] == [False, True, False, True, False]
     assert {f"s{MOST_SESSIONS + 49}", "s53"} <= set(saved)
-    assert len(ids.content(f"s{session}-0" for session in range(MOST_SESSIONS + 50))["sessions"]) == MOST_SESSIONS + 50
+    waiting = [f"{ids.family}-s{session}-0" for session in range(MOST_SESSIONS + 50)]
+    assert len(ids.content(waiting)["sessions"]) == MOST_SESSIONS + 50
 
 
 def test_who_saves_after_every_decision_can_load_what_waits(monkeypatch):
@@ -104,10 +107,13 @@ def test_who_saves_after_every_decision_can_load_what_waits(monkeypatch):
 
 def test_a_journal_tells_of_ids_that_were_given():
     ids = Ids()
-    ids.note_id("s-4")
-    ids.note_id("s-2")
-    assert [ids.what_became_of(f"s-{number}") for number in (0, 4, 5)] == ["given", "given", "lost"]
-    assert not ids.new().startswith("s-")
+    session = f"{ids.family}-s"
+    ids.note_id(f"{session}-4")
+    ids.note_id(f"{session}-2")
+    assert [ids.what_became_of(f"{session}-{number}") for number in (0, 4, 5)] == ["given", "given", "lost"]
+    assert not ids.new().startswith(session)
+    with pytest.raises(cb.DamagedFile, match=f"ids must be of the family {ids.family}, not 'other-s-3'"):
+        ids.note_id("other-s-3")
 
 
 def test_a_decision_is_known_by_the_name_that_json_gives_back():
@@ -115,5 +121,5 @@ def test_a_decision_is_known_by_the_name_that_json_gives_back():
     decision = agent.ask()
     assert type(decision.id) is str
     assert decision.id == decision.id.lower()
-    assert len(decision.id.rpartition("-")[0]) == 16  # 80 random bits
+    assert [len(part) for part in decision.id.split("-")] == [8, 16, 1]  # 40 and 80 random bits
     agent.tell(decision.id, 1.0)

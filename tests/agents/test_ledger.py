@@ -82,7 +82,8 @@ def test_a_ledger_goes_on_where_it_was_saved():
     content = ledger.content(str.upper)
     assert content["pending"] == [[ids[2], "POT", 2.0], [ids[3], "POT", 3.0], [ids[4], "POT", 4.0]]
     assert content["expired"] == [[ids[0], [1]]]
-    assert content["ids"] == {"n_numbers": 0, "sessions": {session: 5}}
+    family, name = session.split("-")
+    assert content["ids"] == {"family": family, "n_numbers": 0, "sessions": {name: 5}}
     twin.restore(content, [("tea", "pot")] * 3)
     assert twin.waiting == ledger.waiting
     assert list(twin.waiting) == ids[2:]
@@ -103,19 +104,28 @@ def test_a_ledger_goes_on_where_it_was_saved():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"pending": [["s-0", 0, 0.0], ["s-0", 1, 0.0]]}, "pending must have each id once"),
-        ({"pending": [["s-0", 0, 0.0], ["s-2", 1, 0.0]]}, "pending must have ids given, not 's-2'"),
-        ({"pending": [["s-0", 0, 0.0], ["t-0", 1, 0.0]]}, "pending must have ids given, not 't-0'"),
-        ({"pending": [["s-0", 0, 0.0], [-1, 1, 0.0]]}, "pending must have ids given, not -1"),
-        ({"pending": [["s-0", 0, 0.0], [True, 1, 0.0]]}, "pending must have ids given, not True"),
-        ({"pending": [["s-0", 0, 0.0], ["s-1", 1, "now"]]}, "pending must be a number, not 'now'"),
-        ({"expired": [["s-2", [0]]]}, "expired must have ids given, not 's-2'"),
-        ({"expired": [["s-0", [0]]]}, "expired must not wait"),
+        ({"pending": [["f-s-0", 0, 0.0], ["f-s-0", 1, 0.0]]}, "pending must have each id once"),
+        ({"pending": [["f-s-0", 0, 0.0], ["f-s-2", 1, 0.0]]}, "pending must have ids given, not 'f-s-2'"),
+        ({"pending": [["f-s-0", 0, 0.0], ["g-s-0", 1, 0.0]]}, "pending must have ids given, not 'g-s-0'"),
+        ({"pending": [["f-s-0", 0, 0.0], [-1, 1, 0.0]]}, "pending must have ids given, not -1"),
+        ({"pending": [["f-s-0", 0, 0.0], [True, 1, 0.0]]}, "pending must have ids given, not True"),
+        ({"pending": [["f-s-0", 0, 0.0], ["f-s-1", 1, "now"]]}, "pending must be a number, not 'now'"),
+        ({"expired": [["f-s-2", [0]]]}, "expired must have ids given, not 'f-s-2'"),
+        ({"expired": [["f-s-0", [0]]]}, "expired must not wait"),
         ({"expired": [[0, [2]]]}, "expired must be of options"),
         ({"expired": [[0, [-1]]]}, "expired must be a whole number of at least 0, not -1"),
-        ({"ids": {"n_numbers": -1, "sessions": {}}}, "n_numbers must be a whole number of at least 0, not -1"),
-        ({"ids": {"n_numbers": 2.0, "sessions": {}}}, "n_numbers must be a whole number of at least 0, not 2.0"),
-        ({"ids": {"n_numbers": 0, "sessions": {"s": 2.0}}}, "sessions must be a whole number of at least 0, not 2.0"),
+        (
+            {"ids": {"family": "f", "n_numbers": -1, "sessions": {}}},
+            "n_numbers must be a whole number",
+        ),
+        (
+            {"ids": {"family": "f", "n_numbers": 2.0, "sessions": {}}},
+            "n_numbers must be a whole number of at least 0",
+        ),
+        (
+            {"ids": {"family": "f", "n_numbers": 0, "sessions": {"s": 2.0}}},
+            "sessions must be a whole number of at least 0",
+        ),
         ({"tallies": {name: [0] for name in Traffic(0).content()["tallies"]}}, "tallies must be of 2 options"),
         ({"recent": [2]}, "recent must be of options"),
     ],
@@ -125,9 +135,9 @@ def test_contradictions_are_refused_and_change_nothing(changes, sentence):
     tea = ledger.enter("tea", "pot", now=0.0)
     before = ledger.content(str)
     content = {
-        "pending": [["s-0", 0, 0.0], ["s-1", 1, 0.0]],
+        "pending": [["f-s-0", 0, 0.0], ["f-s-1", 1, 0.0]],
         "expired": [],
-        "ids": {"n_numbers": 1, "sessions": {"s": 2}},
+        "ids": {"family": "f", "n_numbers": 1, "sessions": {"s": 2}},
         **Traffic(2).content(),
     }
     new_ledger().restore(content, [("rum", "a"), ("rum", "b")])

@@ -239,7 +239,7 @@ def test_someone_is_always_left_and_nobody_unheard_gets_more_than_a_part(events,
     for kind, subset, place in events:
         if waiting and kind > 1:
             option = waiting.pop(place % len(waiting))
-            traffic.close([option])
+            traffic.close(option)
             if kind == 3:
                 traffic.hear(option, 1.0, 0.0)
             continue
@@ -250,7 +250,7 @@ def test_someone_is_always_left_and_nobody_unheard_gets_more_than_a_part(events,
         assert allowed == sorted(set(allowed))
         option = allowed[place % len(allowed)]
         unheard = traffic._is_unheard(option)
-        traffic.decide([option])
+        traffic.decide(option)
         waiting.append(option)
         if unheard and offered.size > 1 and share == 1.0:
             assert traffic.tallies[option].open <= math.ceil(traffic.n_open / offered.size)
@@ -265,7 +265,8 @@ def test_several_at_once_have_their_part_or_one_more_where_too_few_others_are_le
     for _ in range(data.draw(st.integers(1, 30))):
         allowed = traffic.within_limits(np.arange(n_options), n_chosen).tolist()
         assert len(set(allowed)) == len(allowed) >= n_chosen
-        traffic.decide(data.draw(st.permutations(allowed))[:n_chosen])
+        for option in data.draw(st.permutations(allowed))[:n_chosen]:
+            traffic.decide(option)
         most = max(tally.open for tally in traffic.tallies)
         assert most <= math.ceil(traffic.n_open / n_options) + (n_options % n_chosen > 0)
 
@@ -281,7 +282,8 @@ def test_who_cannot_be_told_what_is_on_offer_shows_different_items_too(policy):
 
 def test_what_is_not_allowed_gives_way_to_what_waits_least():
     traffic, shown = Traffic(5), np.array([4, 0, 2])
-    traffic.decide([1, 1, 3])
+    for option in (1, 1, 3):
+        traffic.decide(option)
     traffic.replace(shown, np.array([0, 1, 3]))
     assert shown.tolist() == [3, 0, 1]
 

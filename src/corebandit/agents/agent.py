@@ -2,13 +2,13 @@
 
 from collections.abc import Hashable, Iterable
 from dataclasses import asdict
-from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from corebandit.agents.arm_desk import ArmDesk
 from corebandit.agents.codec import arm_from_json, arm_to_json, array_from_json, array_to_json
+from corebandit.agents.decision import Decision
 from corebandit.agents.events import OBSERVE, TELL, as_given, asked
 from corebandit.agents.explanation import Explanation, explained
 from corebandit.agents.feature_desk import FeatureDesk
@@ -16,30 +16,18 @@ from corebandit.agents.ids import DecisionId
 from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.options import Named, Unnamed
 from corebandit.agents.propensities import Chances, chances
+from corebandit.agents.rewards import checked_reward
 from corebandit.agents.settings import MANY_OPEN, Clock, Settings
 from corebandit.agents.traffic import PATIENCE
-from corebandit.contracts.errors import BadInput, BadReward, TooLate
+from corebandit.contracts.errors import BadInput, TooLate
 from corebandit.contracts.recipe import LARGEST_REWARD, AnyPolicy, FeaturePolicy, Policy, RankingPolicy
 from corebandit.contracts.state import FloatArray
-from corebandit.contracts.validate import check_count, is_finite, range_in_words, shortened
+from corebandit.contracts.validate import check_count, shortened
 
 if TYPE_CHECKING:
     import polars as pl
 
 Choice = tuple[int, FloatArray | None, Chances | None]  # the index of an option, its features, and propensities
-
-
-class Decision(NamedTuple):
-    """An arm that was chosen, and the id to report its reward under: no other decision of any agent has it."""
-
-    arm: Hashable
-    id: DecisionId
-    propensities: dict[Hashable, float] | None = None  # of all arms that could be chosen; None: not known
-
-    @property
-    def propensity(self) -> float | None:
-        """Return the probability that the arm was chosen with; None if it is not known."""
-        return None if self.propensities is None else self.propensities[self.arm]
 
 
 class Agent(LiveAgent[Hashable, Choice]):
@@ -101,6 +89,7 @@ class Agent(LiveAgent[Hashable, Choice]):
 
     _kind: ClassVar[str] = "agent"
     _listed_as: ClassVar[str] = "arms"
+    _chooses_one = True
     _desk: Any  # an ArmDesk or a FeatureDesk
 
     def __init__(
@@ -176,8 +165,12 @@ class Agent(LiveAgent[Hashable, Choice]):
         'green'
         """
         with self._lock:
-            now, ledger, journal = self._now(), self._ledger, self._journal
-            self._end_what_is_due(now)
+            now, ledger, journal = self._clock(), self._ledger, self._journal
+            if now < self._latest:
+                self._turn_back(now)
+            self._latest = now
+            if self._ends_decisions:
+                self._end_what_is_due(now)
             if len(ledger.waiting) >= MANY_OPEN and not self._has_warned:
                 self._warn_of_many()
             if journal is not None:
@@ -188,7 +181,8 @@ class Agent(LiveAgent[Hashable, Choice]):
             decision = Decision(arm, decision_id) if choice[2] is None else self._receipt(decision_id, choice)
             if journal is not None:
                 journal(asked(decision, now, features, arms))
-            self._end_what_is_too_much(now)
+            if self._ends_decisions:
+                self._end_what_is_too_much(now)
             return decision
 
     def recall(self, decision_id: DecisionId) -> Decision:
@@ -205,8 +199,12 @@ class Agent(LiveAgent[Hashable, Choice]):
     def tell(self, decision: Decision | DecisionId, reward: float) -> None:
         """Report the reward of a decision (or of its id), at any delay and in any order, once."""
         with self._lock:
-            now = self._now()
-            self._end_what_is_due(now)
+            now = self._clock()
+            if now < self._latest:
+                self._turn_back(now)
+            self._latest = now
+            if self._ends_decisions:
+                self._end_what_is_due(now)
             decision_id = decision.id if isinstance(decision, Decision) else decision
             try:
                 choice = self._found(decision, decision_id)
@@ -266,16 +264,9 @@ class Agent(LiveAgent[Hashable, Choice]):
         return None if reward is None else self._checked(reward)
 
     def _checked(self, reward: float) -> float:
-        if not isinstance(reward, Real | np.bool_) or not is_finite(reward) or abs(float(reward)) > LARGEST_REWARD:
-            raise BadReward(
-                f"reward must be a finite number of at most {LARGEST_REWARD:g} in size, not {shortened(reward)}"
-            )
-        if not self._low <= reward <= self._high:
-            raise BadReward(
-                f"reward must be {range_in_words(self._low, self._high).removeprefix('of ')} for {self.policy.label}, "
-                f"not {shortened(reward)}"
-            )
-        return float(reward)
+        if type(reward) is float and self._low <= reward <= self._high and -LARGEST_REWARD <= reward <= LARGEST_REWARD:
+            return reward  # as most are
+        return checked_reward(reward, self._low, self._high, self.policy.label)
 
     # Looking inside -----------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from corebandit.contracts.errors import AlreadyTold, LostDecision, TooLate, Unkn
 from corebandit.contracts.validate import check_count, check_number, shortened
 
 Chosen = TypeVar("Chosen")  # what users call it: an arm, or the items of a ranking
-Choice = TypeVar("Choice")  # what must be known of a decision to learn from its answer
+Choice = TypeVar("Choice", bound=Any)  # what must be known of a decision to learn from its answer
 MOST_EXPIRED = 10_000  # that are remembered, to tell those that come late from those told twice
 
 
@@ -32,6 +32,8 @@ class Ledger(Generic[Chosen, Choice]):
         Returns the indices of the options that a choice is of; none where options have no names to be known by.
     traffic
         Counts what each option gets.
+    is_of_one
+        Whether every choice begins with the index of the one option that it is of: these are counted faster.
 
     >>> ledger = Ledger[str, int]("decision", "a reward is", lambda arm: f"chose {arm!r}", lambda choice: (choice,),
     ...                           Traffic(1))
@@ -52,9 +54,10 @@ class Ledger(Generic[Chosen, Choice]):
         in_words: Callable[[Chosen], str],
         options_of: Callable[[Choice], Sequence[int]],
         traffic: Traffic,
+        is_of_one: bool = False,
     ) -> None:
         self.noun, self.lesson, self.in_words = noun, lesson, in_words
-        self.options_of, self.traffic = options_of, traffic
+        self.options_of, self.traffic, self.is_of_one = options_of, traffic, is_of_one
         self.ids = Ids()
         self.waiting: dict[DecisionId, tuple[Chosen, Choice, float]] = {}  # in the order of the decisions
         self.expired: dict[DecisionId, Sequence[int]] = {}  # the last of them, and of which options they were
@@ -66,7 +69,11 @@ class Ledger(Generic[Chosen, Choice]):
         else:
             self.ids.note_id(decision_id)
         self.waiting[decision_id] = chosen, choice, now
-        self.traffic.decide(self.options_of(choice))
+        if self.is_of_one:
+            self.traffic.decide(choice[0])  # an option, and nothing else to look for
+        else:
+            for option in self.options_of(choice):
+                self.traffic.decide(option)
         return decision_id
 
     def find(self, decision_id: Any, receipt: Any = None, claimed: Any = None) -> Choice:
@@ -105,7 +112,11 @@ class Ledger(Generic[Chosen, Choice]):
     def close(self, decision_id: DecisionId) -> None:
         """Let a decision wait no longer: it was answered, or never will be."""
         _, choice, _ = self.waiting.pop(decision_id)
-        self.traffic.close(self.options_of(choice))
+        if self.is_of_one:
+            self.traffic.close(choice[0])
+        else:
+            for option in self.options_of(choice):
+                self.traffic.close(option)
 
     def expire(self, decision_id: DecisionId) -> None:
         """Let a decision wait no longer because its time is over."""

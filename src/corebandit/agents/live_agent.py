@@ -1,7 +1,6 @@
 """What all agents share: a policy at its desk, options that come and go, a ledger, one lock over these, and JSON."""
 
 import math
-import os
 import secrets
 import threading
 import warnings
@@ -9,57 +8,35 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from itertools import islice
 from types import EllipsisType
-from typing import Any, ClassVar, Generic, Self
+from typing import Any, Generic, Self
 
 from corebandit.agents import settings as settings_module
-from corebandit.agents.codec import (
-    DAMAGED,
-    FORMAT,
-    Source,
-    arm_from_json,
-    arm_to_json,
-    copied_content,
-    in_json,
-    policy_from_json,
-    read_content,
-    write_content,
-)
+from corebandit.agents.codec import arm_to_json
 from corebandit.agents.desk import Desk
 from corebandit.agents.events import ADD, EXPIRE, FORGET, LATE, RETIRE, TURN_BACK
 from corebandit.agents.forks import in_forks
 from corebandit.agents.ids import DecisionId
 from corebandit.agents.ledger import Choice, Chosen, Ledger
 from corebandit.agents.looking import ShowsItself
-from corebandit.agents.migrations import in_todays_format
 from corebandit.agents.options import Named, Unnamed, plain_option
+from corebandit.agents.saving import SavesItself
 from corebandit.agents.settings import Clock, Settings
 from corebandit.agents.traffic import Traffic
-from corebandit.contracts.audit import demand
-from corebandit.contracts.errors import BadInput, DamagedFile
-from corebandit.contracts.recipe import AnyPolicy
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.validate import check_count, check_number, shortened
 from corebandit.parts.warm_up import warn_if_endless
 
-# Whose options are saved under which name.
-HOLDERS = {
-    "arms": "an agent that does not rank: read it with Agent",
-    "items": "an agent that ranks: read it with RankingAgent",
-}
 
-
-class LiveAgent(ShowsItself, ABC, Generic[Chosen, Choice]):
+class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
     """A policy that decides now and learns later, in any number of threads.
 
     Each kind of agent adds what its decisions are (`ask`, `tell`, `observe`) and sets its options and its desk.
     """
 
-    policy: AnyPolicy
-    _kind: ClassVar[str]  # what errors call such an agent
-    _listed_as: ClassVar[str]  # the name of its options, as in HOLDERS
     _options: Named | Unnamed
     _desk: Desk
     _ledger: Ledger[Chosen, Choice]
-    _n_needed = 0  # options that must stay on offer
+    _chooses_one = False  # and not a ranking of several
     _journal: Callable[[list[Any]], None] | None = None  # is told all that happens, in its order
 
     def __init__(
@@ -80,29 +57,17 @@ class LiveAgent(ShowsItself, ABC, Generic[Chosen, Choice]):
         self._clock = clock or settings_module.clock
         self._latest = -math.inf  # when somebody looked at the clock
         self._has_warned = False
+        self._ends_decisions = settings.window is not None or settings.max_open is not None
         self._renew_locks()
 
     def _keep_books(self, noun: str, lesson: str, in_words: Callable[[Chosen], str]) -> None:
         """Begin the ledger, once options and desk are there."""
         n_options = len(self._options.names or ())
         traffic = Traffic(n_options, self.settings.patience, self.settings.max_share)
-        self._ledger = Ledger(noun, lesson, in_words, self._desk.options_of, traffic)
+        is_of_one = self._chooses_one and n_options > 0
+        self._ledger = Ledger(noun, lesson, in_words, self._desk.options_of, traffic, is_of_one)
         self._by_lot = None if self.settings.propensity_draws is None else self._desk.draw_lot
         in_forks(self)
-
-    @staticmethod
-    @abstractmethod
-    def _check_policy(policy: Any) -> None:
-        """Raise BadInput unless such an agent can follow the policy."""
-
-    @classmethod
-    @abstractmethod
-    def _made_from(cls, content: dict[str, Any], policy: Any, names: list[Hashable] | None) -> Self:
-        """Return an agent that has decided nothing yet, from what was saved of another."""
-
-    @abstractmethod
-    def _chosen(self, choice: Choice) -> Chosen:
-        """Return what users call a choice."""
 
     # Processes ----------------------------------------------------------------------------------------------------
 
@@ -146,10 +111,15 @@ class LiveAgent(ShowsItself, ABC, Generic[Chosen, Choice]):
     def _now(self) -> float:
         """Return the time; decisions are never of the future, even if the clock goes backwards."""
         now = self._clock()
-        if now < self._latest and self._ledger.turn_back(now) and self._journal is not None:
-            self._journal([TURN_BACK, now])
+        if now < self._latest:
+            self._turn_back(now)
         self._latest = now
         return now
+
+    def _turn_back(self, now: float) -> None:
+        """Let no decision be of the future: the clock went backwards."""
+        if self._ledger.turn_back(now) and self._journal is not None:
+            self._journal([TURN_BACK, now])
 
     # Decisions that wait too long ---------------------------------------------------------------------------------
 
@@ -282,103 +252,6 @@ class LiveAgent(ShowsItself, ABC, Generic[Chosen, Choice]):
     @abstractmethod
     def _from_journal(chosen: Any) -> Any:
         """Return what was chosen, as users call it, from what a journal says."""
-
-    # Saving -------------------------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the agent to a JSON file; `load` continues bit for bit."""
-        with self._saving:  # of two that save at once, the later state is written last
-            write_content(path, self.to_dict())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], policy: AnyPolicy | None = None, *, clock: Clock | None = None) -> Self:
-        """Read an agent that `save` wrote; give the policy if it is not one of this package's, and its own clock."""
-        return cls._from_content(read_content(path), policy, Source(os.fspath(path), "load", "path"), clock)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all that makes the agent, ready for JSON and to be kept anywhere; `from_dict` continues bit for bit.
-
-        >>> import json
-        >>> from corebandit import Agent, CORe
-        >>> agent = Agent(CORe(), arms=["red", "green", "blue"], seed=7)
-        >>> waiting = agent.ask()
-        >>> text = json.dumps(agent.to_dict())
-        >>> twin = Agent.from_dict(json.loads(text))
-        >>> twin.tell(waiting.id, reward=3.2)
-        >>> agent.tell(waiting, reward=3.2)
-        >>> twin.ask().arm == agent.ask().arm
-        True
-        """
-        content: dict[str, Any] = in_json(self._content())
-        return content
-
-    def _content(self) -> dict[str, Any]:
-        """Return a copy of all that makes the agent. To make JSON of it takes longer, and nobody waits for that."""
-        with self._lock:
-            names = self._options.names
-            return {
-                "format": FORMAT,
-                "policy": self.policy.describe(),
-                self._listed_as: None if names is None else [arm_to_json(name) for name in names],
-                "seed": self.seed,
-                "horizon": self.horizon,
-                "settings": self.settings.describe(),
-                "retired": sorted(self._options.retired),
-                **self._ledger.content(self._desk.plain),
-                **self._desk.content([choice for _, choice, _ in self._ledger.waiting.values()]),
-            }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any], policy: AnyPolicy | None = None, *, clock: Clock | None = None) -> Self:
-        """Return the agent that `to_dict` described; give the policy if it is not one of this package's.
-
-        `data` may have been JSON meanwhile. It is checked like a file, copied and left as it is. A clock of its own is
-        no part of it, so whoever had one gives it again.
-        """
-        return cls._from_content(copied_content(data), policy, Source("data", "from_dict", "data"), clock)
-
-    @classmethod
-    def _from_content(
-        cls, content: dict[str, Any], policy: AnyPolicy | None, source: Source, clock: Clock | None
-    ) -> Self:
-        for name, holder in HOLDERS.items():
-            if name in content and name != cls._listed_as:
-                raise BadInput(f"{source.name} holds {holder}.{source.method}")
-        found = policy_from_json(content["policy"], policy, source)
-        if policy is not None:
-            cls._check_policy(policy)  # else it is the file that is wrong
-        try:
-            return cls._restored(in_todays_format(content), found, clock)
-        except DAMAGED as error:
-            raise DamagedFile(f"{source.name} is not a saved {cls._kind}, or damaged: {error}") from error
-
-    @classmethod
-    def _restored(cls, content: dict[str, Any], policy: AnyPolicy, clock: Clock | None) -> Self:
-        saved = content[cls._listed_as]
-        demand(saved is None or isinstance(saved, list), f"{cls._listed_as} must be a list, not {shortened(saved)}")
-        agent = cls._made_from(content, policy, None if saved is None else [arm_from_json(name) for name in saved])
-        agent._clock = clock or agent._clock
-        agent._desk.restore(content)
-        # Compiled code trusts these numbers with memory.
-        retired = [agent._desk.checked_index("retired", index) for index in content["retired"]]
-        if retired:
-            agent._named("retired").retire(retired)
-            n_left = len(agent._options.on_offer)
-            demand(n_left >= agent._n_needed, f"retired must leave {agent._n_needed} on offer, not {n_left}")
-        choices = agent._desk.choices(content)
-        agent._restore_ledger(content, [(agent._chosen(choice), choice) for choice in choices])
-        return agent
-
-    def _restore_ledger(self, content: dict[str, Any], decisions: list[tuple[Chosen, Choice]]) -> None:
-        ledger = self._ledger
-        if content["tallies"] is None:
-            now = self._now()
-            pending = [[decision_id, choice, now] for decision_id, choice, _ in content["pending"]]
-            content = {**content, **ledger.traffic.content(), "pending": pending}
-            ledger.traffic.trust_everyone()
-            content.update(ledger.traffic.content())
-        ledger.restore(content, decisions)
-        self._latest = max((asked for _, _, asked in ledger.waiting.values()), default=self._latest)
 
     def _described(self, **learnt: int) -> str:
         """Return what `repr` says: the policy, the options, and how much was learnt."""

@@ -54,9 +54,7 @@ def _rows(events: Iterable[tuple[int, str]]) -> list[dict[str, Any]]:
         elif kind == TELL:
             end(told[0], REWARDED, told[2], told[1])
         elif kind == OBSERVE:
-            rows.append(
-                dict(zip(COLUMNS, (None, told[0], told[1], REWARDED, told[2], told[0], 0, None, None), strict=True))
-            )
+            rows.append(_row(None, told[0], told[1], REWARDED, told[2], told[0], 0, None, None))
         elif kind == FORGET:
             end(told[0], DROPPED, None, None)
         elif kind == EXPIRE:
@@ -68,11 +66,15 @@ def _rows(events: Iterable[tuple[int, str]]) -> list[dict[str, Any]]:
     return rows
 
 
+def _row(*values: Any) -> dict[str, Any]:
+    return dict(zip(COLUMNS, values, strict=True))
+
+
 def _of(chosen: Any, chances: list[list[Any]] | None) -> float | None:
     """Return the probability of the arm that was chosen; a ranking has one for each place."""
     if chances is None or isinstance(chosen, list):
         return None
-    return next(chance for option, chance in chances if option == chosen)
+    return float(next(chance for option, chance in chances if option == chosen))
 
 
 def _shown(chosen: list[Any]) -> list[Any]:

@@ -116,7 +116,7 @@ def read_log(url: str, name: str) -> Any:
 
     Columns: id, asked (UTC), chosen, outcome ("open", "rewarded", "defaulted" or "dropped"), reward, answered (UTC),
     late, how many rewards came after the end, and, of agents that know them, propensity, of what was chosen, and
-    propensities, of all options, as JSON. Of rankings, chosen and reward are lists, and propensities are place by place.
+    propensities, of all options, as JSON. Of rankings, chosen and reward are lists, and propensities are of each place.
     What others chose (`observe`) is there without an id.
     """
     return frame_of_events(events_of(url, name))

@@ -140,7 +140,8 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
         """Rank the items on offer and return the first `n_positions`."""
         with self._lock:
             now, ledger = self._now(), self._ledger
-            self._end_what_is_due(now)
+            if self._ends_decisions:
+                self._end_what_is_due(now)
             if len(ledger.waiting) >= MANY_OPEN and not self._has_warned:
                 self._warn_of_many()
             choice = self._desk.choose(ledger.traffic, self._by_lot)
@@ -149,7 +150,8 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
             ranking = Ranking(items, ranking_id) if choice[1] is None else self._receipt(ranking_id, choice)
             if self._journal is not None:
                 self._journal(ranked(ranking, now))
-            self._end_what_is_too_much(now)
+            if self._ends_decisions:
+                self._end_what_is_too_much(now)
             return ranking
 
     def recall(self, ranking_id: DecisionId) -> Ranking:
@@ -170,7 +172,8 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
         """
         with self._lock:
             now = self._now()
-            self._end_what_is_due(now)
+            if self._ends_decisions:
+                self._end_what_is_due(now)
             ranking_id = ranking.id if isinstance(ranking, Ranking) else ranking
             try:
                 choice = self._found(ranking, ranking_id)

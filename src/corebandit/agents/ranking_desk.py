@@ -10,6 +10,7 @@ from corebandit.agents.desk import Desk, Look
 from corebandit.agents.options import Named
 from corebandit.agents.propensities import (
     Chances,
+    chances,
     chances_from_json,
     chances_to_json,
     is_uniform,

@@ -35,16 +35,6 @@ class Tally:
         self.last_told: float | None = None
         self.late = 0  # rewards that came after the end of the window
 
-    def hear(self, reward: float, now: float, patience: int) -> None:
-        """Count a reward."""
-        told = self.told + 1
-        gap = reward - self.mean
-        self.mean += gap / told
-        self.spread += gap * (reward - self.mean)
-        self.told, self.last_told, self.unanswered = told, now, 0
-        if self.patience < patience:
-            self.patience += 1
-
     @property
     def made(self) -> int:
         """Return how often it was tried, whatever came of it."""
@@ -82,29 +72,35 @@ class Traffic:
 
     # What happens -------------------------------------------------------------------------------------------------
 
-    def decide(self, options: Iterable[int]) -> None:
-        """Count a decision for these options."""
-        for option in options:
-            tally = self.tallies[option]
-            tally.open += 1
-            tally.unanswered += 1
-            self.n_open += 1
+    def decide(self, option: int) -> None:
+        """Count a decision for an option."""
+        tally = self.tallies[option]
+        tally.open = n_open = tally.open + 1
+        tally.unanswered += 1
+        self.n_open += 1
+        if n_open == 1:
             self._waiting.add(option)
-            if self._recent is not None:
-                self._note(option)
+        if self._recent is not None:
+            self._note(option)
 
-    def close(self, options: Iterable[int]) -> None:
-        """Let a decision for these options wait no longer."""
-        for option in options:
-            tally = self.tallies[option]
-            tally.open -= 1
-            self.n_open -= 1
-            if tally.open == 0:
-                self._waiting.discard(option)
+    def close(self, option: int) -> None:
+        """Let a decision for an option wait no longer."""
+        tally = self.tallies[option]
+        tally.open = n_open = tally.open - 1
+        self.n_open -= 1
+        if n_open == 0:
+            self._waiting.discard(option)
 
     def hear(self, option: int, reward: float, now: float) -> None:
         """Count a reward of an option."""
-        self.tallies[option].hear(reward, now, self.patience)
+        tally = self.tallies[option]
+        tally.told = told = tally.told + 1
+        gap = reward - tally.mean
+        tally.mean = mean = tally.mean + gap / told
+        tally.spread += gap * (reward - mean)
+        tally.last_told, tally.unanswered = now, 0
+        if tally.patience < self.patience:
+            tally.patience += 1
 
     def _note(self, option: int) -> None:
         recent, counts = self._recent, self._recent_counts
