@@ -2,6 +2,7 @@ import json
 import math
 import time
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -294,3 +295,18 @@ def test_a_huge_name_is_not_quoted_in_full():
         with pytest.raises(ValueError, match=r"\.\.\.") as caught:
             call()
         assert len(str(caught.value)) < 1000
+
+
+def test_money_may_be_a_decimal_and_is_checked_like_any_reward():
+    agent = cb.Agent(cb.BernoulliTS(), ["a"], seed=1)
+    agent.tell(agent.ask(), Decimal("0.25"))
+    assert agent._ledger.traffic.tallies[0].mean == 0.25
+    for reward in (Decimal("1.5"), Decimal("NaN")):
+        with pytest.raises(cb.BadReward, match="reward must be"):
+            agent.tell(agent.ask(), reward)
+
+
+def test_a_string_is_no_list_of_arms():
+    agent = cb.Agent(cb.UCB1(), ["red", "green"], seed=1)
+    with pytest.raises(cb.BadInput, match=r"arms must be a list of arms, such as \['red'\], not the string 'red'"):
+        agent.ask(arms="red")

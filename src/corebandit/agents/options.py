@@ -92,6 +92,8 @@ class Named:
             if self._offered.size == 0:
                 raise BadInput(f"there is no {self.noun} to choose: all are retired; add one with add_{self.noun}")
             return self._offered
+        if isinstance(arms, str):
+            raise BadInput(f"arms must be a list of {self.noun}s, such as [{arms!r}], not the string {shortened(arms)}")
         offered = np.array([self.index_of(arm) for arm in arms], dtype=np.int64)
         for index in offered:
             if int(index) in self.retired:
