@@ -45,13 +45,13 @@ def trained(policy: cb.AnyPolicy) -> cb.Agent | cb.RankingAgent:
     """Return an agent of any kind that has made some decisions."""
     rng = np.random.default_rng(0)
     if isinstance(policy, cb.RankingPolicy):
-        ranker = cb.RankingAgent(policy, list("abcde"), 2, horizon=HORIZON)
+        ranker = cb.RankingAgent(policy, list("abcde"), 2, seed=0, horizon=HORIZON)
         for _ in range(40):
             ranking = ranker.ask()
             ranker.tell(ranking, [ranking.items[0]] if rng.random() < 0.5 else [])
         return ranker
     by_features = isinstance(policy, cb.FeaturePolicy)
-    agent = cb.Agent(policy, list("abcd"), horizon=HORIZON)
+    agent = cb.Agent(policy, list("abcd"), seed=0, horizon=HORIZON)
     rows = rng.normal(size=(4, 3))
     for _ in range(40):
         decision = agent.ask(rows) if by_features else agent.ask()

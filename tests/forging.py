@@ -247,7 +247,7 @@ def forgeries(content: dict[str, Any], seed: int) -> Iterator[tuple[str, dict[st
             yield f"array {index} {saved['dtype']} {saved['shape']}: {name}", changed(state=state)
     for name, array in forged_arrays(array_from_json(content["rng"]), rng):
         yield f"rng: {name}", changed(rng=array_to_json(array))
-    for field in ("n_observations", "capacity", "next_id", "n_rows", "n_features", "seed", "horizon", "n_positions"):
+    for field in ("n_observations", "capacity", "n_rows", "n_features", "seed", "horizon", "n_positions"):
         if field in content:
             near = [content[field] + step for step in (1, -1)] if isinstance(content[field], int) else []
             for value in (*near, *NUMBERS):
@@ -259,8 +259,27 @@ def forgeries(content: dict[str, Any], seed: int) -> Iterator[tuple[str, dict[st
         )
     for value in ([0], [10**6], [-1], [0, 0], list(range(99)), ["0"], [None], 3, None, {}):
         yield f"retired: {value!r:.20}", changed(retired=value)
-    for value in ([[0, 0]], [[0, 99]], [[0, -1]], [[10**9, 0]], [[0, [0, 99]]], [[0, [0, 0]]], [0], [[]], None, {}):
+    known = content["pending"][0][0]
+    for value in (0, 99, -1, [0, 99], [0, 0], 10**400, True, None):
+        yield f"pending for {value!r:.20}", changed(pending=[[known, value, 0.0]])
+        yield f"expired for {value!r:.20}", changed(pending=[], expired=[[known, value]])
+        yield f"expired for [{value!r:.20}]", changed(pending=[], expired=[[known, [value]]])
+    for value in ([["x-0", 0, 0.0]], [[10**9, 0, 0.0]], [[known, 0]], [[known] * 3], [0], [[]], None, {}):
         yield f"pending: {value!r:.20}", changed(pending=value)
+        yield f"expired: {value!r:.20}", changed(expired=value)
+    for value in NUMBERS:
+        yield f"ids: {value!r:.20}", changed(ids=value)
+        yield f"tallies: {value!r:.20}", changed(tallies=value)
+        yield f"n_numbers: {value!r:.20}", changed(ids={**content["ids"], "n_numbers": value})
+        yield f"sessions: {value!r:.20}", changed(ids={**content["ids"], "sessions": {"x": value}})
+        yield f"recent: {value!r:.20}", changed(settings={"max_share": 0.5}, recent=[value])
+        yield f"time: {value!r:.20}", changed(pending=[[*content["pending"][0][:2], value]])
+        for name, column in content["tallies"].items():
+            yield f"all {name}: {value!r:.20}", changed(tallies={**content["tallies"], name: value})
+            forged_column = [value, *column[1:]]
+            yield f"{name}: {value!r:.20}", changed(tallies={**content["tallies"], name: forged_column})
+        for name in ("window", "default_reward", "max_open", "patience", "max_share"):
+            yield f"{name}: {value!r:.20}", changed(settings={name: value})
     bomb = {**content["rng"], "shape": [2**40]}
     for value in ([], [bomb], [bomb] * len(content["state"]), content["state"][:-1], None, {}, [None]):
         yield f"state: {value!r:.20}", changed(state=value)

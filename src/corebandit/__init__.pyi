@@ -2,8 +2,11 @@
 
 # Deciding live.
 from corebandit.agents.agent import Agent as Agent
-from corebandit.agents.agent import Decision as Decision
+from corebandit.agents.decision import Decision as Decision
 from corebandit.agents.ranking_agent import RankingAgent as RankingAgent
+from corebandit.agents.open_agents import open_agent as open_agent
+from corebandit.agents.open_agents import open_ranking_agent as open_ranking_agent
+from corebandit.agents.open_agents import read_log as read_log
 
 # Comparing.
 from corebandit.experiments.experiment import Experiment as Experiment
@@ -119,7 +122,9 @@ from corebandit.checks.policy_checks import check_ranking_policy as check_rankin
 # Errors, by kind.
 from corebandit.contracts.errors import BadInput as BadInput
 from corebandit.contracts.errors import UnknownDecision as UnknownDecision
+from corebandit.contracts.errors import LostDecision as LostDecision
 from corebandit.contracts.errors import AlreadyTold as AlreadyTold
+from corebandit.contracts.errors import TooLate as TooLate
 from corebandit.contracts.errors import UnknownArm as UnknownArm
 from corebandit.contracts.errors import BadReward as BadReward
 from corebandit.contracts.errors import BadFeatures as BadFeatures

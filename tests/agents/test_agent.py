@@ -2,6 +2,7 @@ import json
 import math
 import time
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -121,6 +122,8 @@ def test_a_policy_that_is_not_a_recipe_is_refused(policy):
 
 def test_a_saved_agent_continues_bit_for_bit(tmp_path):
     agent = make_agent(cb.CORe(warm_up=1.0))
+    told = agent.ask()
+    agent.tell(told, 1.0)
     play(agent, 300)
     waiting = agent.ask()
     agent.retire_arm("blue")
@@ -132,17 +135,18 @@ def test_a_saved_agent_continues_bit_for_bit(tmp_path):
     assert play(agent, 400) == play(twin, 400)  # past the point where buffers grow
     assert all(map(np.array_equal, snapshot(agent), snapshot(twin)))
     with pytest.raises(ValueError, match="told or forgotten"):
-        twin.tell(0, 1.0)
+        twin.tell(told, 1.0)
 
 
 def test_what_is_saved_changes_only_together_with_its_format(tmp_path):
     make_agent().save(tmp_path / "agent.json")
     content = json.loads((tmp_path / "agent.json").read_text())
-    assert content["format"] == 3
+    assert content["format"] == 4
     assert set(content) - {"format", "digest"} == {
-        *("policy", "arms", "seed", "horizon", "n_observations", "capacity"),
-        *("retired", "pending", "next_id", "rng", "state"),
+        *("policy", "arms", "seed", "horizon", "settings", "n_observations", "capacity"),
+        *("retired", "pending", "pending_propensities", "expired", "ids", "tallies", "recent", "rng", "state"),
     }
+    assert set(content["tallies"]) == {"told", "mean", "spread", "unanswered", "patience", "last_told", "late"}
 
 
 def test_a_saved_agent_keeps_tuples_as_arms(tmp_path):
@@ -181,8 +185,9 @@ def test_a_file_that_is_no_agent_is_refused(tmp_path, content, sentence):
     "damage",
     [
         lambda content: content["state"].pop(),
-        lambda content: content.update(pending=[[0, 77]], next_id=1),
-        lambda content: content.update(pending=[[5, 0]]),
+        lambda content: content.update(pending=[[0, 77, 0.0]], ids={"n_numbers": 1, "sessions": {}}),
+        lambda content: content.update(pending=[[5, 0, 0.0]]),
+        lambda content: content.update(pending=[[0, 0]], ids={"n_numbers": 1, "sessions": {}}),
         lambda content: content.update(retired=[99]),
         lambda content: content.update(n_observations=10**6),
         lambda content: content["state"][0].update(shape=[1]),
@@ -290,3 +295,18 @@ def test_a_huge_name_is_not_quoted_in_full():
         with pytest.raises(ValueError, match=r"\.\.\.") as caught:
             call()
         assert len(str(caught.value)) < 1000
+
+
+def test_money_may_be_a_decimal_and_is_checked_like_any_reward():
+    agent = cb.Agent(cb.BernoulliTS(), ["a"], seed=1)
+    agent.tell(agent.ask(), Decimal("0.25"))
+    assert agent._ledger.traffic.tallies[0].mean == 0.25
+    for reward in (Decimal("1.5"), Decimal("NaN")):
+        with pytest.raises(cb.BadReward, match="reward must be"):
+            agent.tell(agent.ask(), reward)
+
+
+def test_a_string_is_no_list_of_arms():
+    agent = cb.Agent(cb.UCB1(), ["red", "green"], seed=1)
+    with pytest.raises(cb.BadInput, match=r"arms must be a list of arms, such as \['red'\], not the string 'red'"):
+        agent.ask(arms="red")

@@ -14,6 +14,7 @@ import corebandit as cb
 from corebandit.agents.ranking_agent import Ranking
 from corebandit.contracts.state import arrays_of
 from resealed import reseal
+from same_agents import as_saved_before_0_5, in_common, number_of
 
 OPTIONS = ["red", "green", "blue", "grey"]
 ROWS = np.random.default_rng(5).normal(size=(len(OPTIONS) + 2, 3))
@@ -40,7 +41,7 @@ class Kind:
 
     def answer(self, decision, good=True):
         """Return a reward, or clicks; `good` ones can be learnt from."""
-        return 0.25 * (decision.id % 4) if good else np.nan
+        return 0.25 * (number_of(decision) % 4) if good else np.nan
 
     def chosen(self, decision):
         return decision.arm
@@ -48,21 +49,25 @@ class Kind:
     def receipt(self, decision_id):
         return cb.Decision("pink", decision_id)
 
+    def answer_in(self, step, decision):
+        return 0.25 * (step % 4)
+
     def tell(self, agent, decision, how=lambda decision: decision):
         agent.tell(how(decision), self.answer(decision))
 
     def play(self, agent, n_rounds):
-        """Return what is decided, answered now, later, or never."""
+        """Return what is decided, answered now, later, or never, and the same for the same choices."""
         late, chosen = [], []
         for step in range(n_rounds):
             decision = self.ask(agent)
             chosen.append(self.chosen(decision))
             if step % 5 < 3:
-                self.tell(agent, decision)
+                agent.tell(decision, self.answer_in(step, decision))
             elif step % 5 == 3:
-                late.append(decision)
+                late.append((step, decision))
             if len(late) > 2:
-                self.tell(agent, late.pop(0))
+                then, waiting = late.pop(0)
+                agent.tell(waiting, self.answer_in(then, waiting))
         return chosen
 
     def options(self, agent):
@@ -82,7 +87,10 @@ class Ranks(Kind):
     """The agent that shows more than one."""
 
     def answer(self, decision, good=True):
-        return [item for item in decision.items if (decision.id * len(item)) % 3 == 0] if good else ["nowhere"]
+        return self.answer_in(number_of(decision), decision) if good else ["nowhere"]
+
+    def answer_in(self, step, decision):
+        return [item for item in decision.items if (step * len(item)) % 3 == 0]
 
     def chosen(self, decision):
         return decision.items
@@ -123,13 +131,14 @@ def state_of(agent):
 
 def test_decisions_have_ids_in_order_and_wait_under_them(kind, agent):
     decisions = [kind.ask(agent) for _ in range(5)]
-    assert [decision.id for decision in decisions] == [0, 1, 2, 3, 4]
+    assert [number_of(decision) for decision in decisions] == [0, 1, 2, 3, 4]
+    assert len({decision.id.rpartition("-")[0] for decision in decisions}) == 1
     assert agent.pending == {decision.id: kind.chosen(decision) for decision in decisions}
 
 
 def test_answers_may_come_late_in_any_order_and_by_id(kind, agent):
     decisions = [kind.ask(agent) for _ in range(6)]
-    ways = [lambda decision: decision, lambda decision: decision.id, lambda decision: np.int64(decision.id)]
+    ways = [lambda decision: decision, lambda decision: decision.id, lambda decision: np.str_(decision.id)]
     for place, decision in enumerate(reversed(decisions)):
         kind.tell(agent, decision, ways[place % 3])
     assert kind.n_learnt(agent) == 6
@@ -140,7 +149,7 @@ def test_telling_twice_is_refused_and_learned_once(kind, agent):
     decision = kind.ask(agent)
     kind.tell(agent, decision)
     before = state_of(agent)
-    sentence = f"^{kind.decision} 0 was told or forgotten already; {kind.lesson} learned only once$"
+    sentence = f"^{kind.decision} {decision.id} was told or forgotten already; {kind.lesson} learned only once$"
     for again in (decision, decision.id):
         with pytest.raises(cb.AlreadyTold, match=sentence):
             agent.tell(again, kind.answer(decision))
@@ -158,12 +167,14 @@ def test_what_will_never_be_answered_can_be_forgotten(kind, agent):
     assert kind.n_learnt(agent) == 0
     with pytest.raises(cb.AlreadyTold, match="already"):
         kind.tell(agent, decision)
-    assert kind.ask(agent).id == 2
+    assert number_of(kind.ask(agent)) == 2
 
 
-@pytest.mark.parametrize("unknown", [99, -1, "0", None, True, 0.0, [0], object()])
+@pytest.mark.parametrize("unknown", [99, 0, -1, "0", "{}-1", "{}-00", "{}-", "-0", None, True, 0.0, [0], object()])
 def test_an_unknown_decision_is_refused(kind, agent, unknown):
     decision = kind.ask(agent)
+    if isinstance(unknown, str):
+        unknown = unknown.format(decision.id.rpartition("-")[0])
     before = state_of(agent)
     for call in (lambda: agent.tell(unknown, kind.answer(decision)), lambda: agent.forget(unknown)):
         with pytest.raises(cb.UnknownDecision, match=rf"^{kind.decision} must be one that ask\(\) returned, or its id"):
@@ -175,13 +186,13 @@ def test_a_decision_of_another_agent_is_refused(kind, agent):
     decision = kind.ask(agent)
     before = state_of(agent)
     with pytest.raises(cb.UnknownDecision, match=rf"^{kind.decision} must be one of this agent's, which .*not .*pink"):
-        agent.tell(kind.receipt(0), kind.answer(decision))
+        agent.tell(kind.receipt(decision.id), kind.answer(decision))
     with pytest.raises(cb.UnknownDecision, match=rf"^{kind.decision} must be one that ask.* not .*pink"):
-        agent.forget(kind.receipt(9))
+        agent.forget(kind.receipt(kind.ask(kind.make()).id))
     for other in KINDS.values():
         if other.decision != kind.decision:
             with pytest.raises(cb.UnknownDecision, match=rf"^{kind.decision} must be one that ask"):
-                agent.tell(other.receipt(0), kind.answer(decision))
+                agent.tell(other.receipt(decision.id), kind.answer(decision))
     assert state_of(agent) == before
 
 
@@ -219,7 +230,8 @@ def test_threads_may_share_an_agent(kind):
 
     with ThreadPoolExecutor(4) as pool:
         ids = [decision_id for found in pool.map(work, range(4)) for decision_id in found]
-    assert sorted(ids) == list(range(1200))
+    assert sorted(int(decision_id.rpartition("-")[2]) for decision_id in ids) == list(range(1200))
+    assert len(set(ids)) == 1200
     assert kind.n_learnt(agent) == 1200
     assert not agent.pending
     kind.cls.from_dict(agent.to_dict())  # which compares its sums and counts
@@ -350,13 +362,14 @@ def test_whichever_way_it_goes_an_agent_continues_bit_for_bit(kind, way, tmp_pat
     assert len(twin.pending) > 20
     assert repr(twin) == repr(agent)
     assert state_of(twin) == state_of(agent)
+    told = list(agent.pending)[-1]
     for each in (agent, twin):
         for waiting in list(each.pending)[::-2]:
             each.tell(waiting, [] if kind.option == "item" else 1.0)
     assert kind.play(agent, 200) == kind.play(twin, 200)  # past the point where buffers grow
-    assert state_of(twin) == state_of(agent)
+    assert in_common(twin) == in_common(agent)
     with pytest.raises(cb.AlreadyTold):
-        twin.forget(0)
+        twin.forget(told)
 
 
 def test_a_file_is_the_dict_and_a_digest(kind, agent, tmp_path):
@@ -365,9 +378,20 @@ def test_a_file_is_the_dict_and_a_digest(kind, agent, tmp_path):
     saved, data = json.loads((tmp_path / "agent.json").read_text()), agent.to_dict()
     assert len(saved.pop("digest")) == 64
     assert saved == data
-    common = {"format", "policy", "seed", "horizon", "retired", "pending", "next_id", "n_observations", "capacity"}
-    assert set(data) >= {*common, "rng", "state", f"{kind.option}s"}
-    assert data["format"] == 3
+    common = {
+        "format",
+        "policy",
+        "seed",
+        "horizon",
+        "settings",
+        "retired",
+        "n_observations",
+        "capacity",
+        "rng",
+        "state",
+    }
+    assert set(data) >= {*common, "pending", "expired", "ids", "tallies", "recent", f"{kind.option}s"}
+    assert data["format"] == 4
 
 
 def scribble(value):
@@ -409,15 +433,15 @@ def test_a_dict_may_have_been_kept_in_another_format_than_json(kind):
         ("{}", r"^data must be a dict that to_dict\(\) returned, not '{}'"),
         ([1], r"^data must be a dict that to_dict\(\) returned, not \[1\]"),
         ({}, "^data is not a saved agent, or damaged$"),
-        ({"format": 3}, "^data is not a saved agent, or damaged$"),
-        ({"format": 3, "policy": {1, 2}}, r"^data must be what to_dict\(\) returned, which is plain JSON: .* set"),
-        ({"format": 3, "policy": {}}, "^the saved policy must be a table with a name"),
+        ({"format": 4}, "^data is not a saved agent, or damaged$"),
+        ({"format": 4, "policy": {1, 2}}, r"^data must be what to_dict\(\) returned, which is plain JSON: .* set"),
+        ({"format": 4, "policy": {}}, "^the saved policy must be a table with a name"),
         (
-            {"format": 3, "policy": {"name": "Mine"}},
+            {"format": 4, "policy": {"name": "Mine"}},
             r"^the saved policy 'Mine' .* from_dict\(data, policy=Mine\(...\)\)",
         ),
         (
-            {"format": 3, "policy": {"name": "EstimatorCORe"}},
+            {"format": 4, "policy": {"name": "EstimatorCORe"}},
             r"around an object.* from_dict\(data, policy=EstimatorCORe",
         ),
     ],
@@ -436,7 +460,30 @@ BAD = {
     "retired that is none": lambda data, kind: data.update(retired=[4]),
     "retired below 0": lambda data, kind: data.update(retired=[-1]),
     "retired True": lambda data, kind: data.update(retired=[True]),
-    "an id of the future": lambda data, kind: data.update(next_id=0),
+    "an id of the future": lambda data, kind: data["pending"][0].__setitem__(0, data["pending"][0][0] + "0"),
+    "an id of nobody": lambda data, kind: data["ids"].update(sessions={}),
+    "a number for an id": lambda data, kind: data["pending"][0].__setitem__(0, 0),
+    "sessions that are none": lambda data, kind: data["ids"].update(sessions=[]),
+    "a session that counts down": lambda data, kind: data["ids"].update(sessions={"a": -1}),
+    "numbers below 0": lambda data, kind: data["ids"].update(n_numbers=-1),
+    "no time": lambda data, kind: data["pending"][0].__setitem__(2, None),
+    "no finite time": lambda data, kind: data["pending"][0].__setitem__(2, np.nan),
+    "expired that was never": lambda data, kind: data.update(expired=[["a-0", [0]]]),
+    "expired that waits": lambda data, kind: data.update(expired=[[data["pending"][0][0], [0]]]),
+    "a setting of nobody": lambda data, kind: data.update(settings={"colour": 1}),
+    "a window below 0": lambda data, kind: data.update(settings={"window": -1}),
+    "a share of nothing": lambda data, kind: data.update(settings={"max_share": 0}),
+    "too few tallies": lambda data, kind: [column.pop() for column in data["tallies"].values()],
+    "too many tallies": lambda data, kind: [column.append(0) for column in data["tallies"].values()],
+    "one tally less": lambda data, kind: data["tallies"]["late"].pop(),
+    "no tallies of one kind": lambda data, kind: data["tallies"].pop("told"),
+    "rewards below 0": lambda data, kind: data["tallies"]["told"].__setitem__(0, -1),
+    "more rewards than there are": lambda data, kind: data["tallies"]["told"].__setitem__(0, 10**400),
+    "a mean that is none": lambda data, kind: data["tallies"]["mean"].__setitem__(0, np.nan),
+    "a mean that no rewards have": lambda data, kind: data["tallies"]["mean"].__setitem__(0, 1e300),
+    "a spread below 0": lambda data, kind: data["tallies"]["spread"].__setitem__(0, -1.0),
+    "told at no time": lambda data, kind: data["tallies"]["last_told"].__setitem__(0, np.inf),
+    "decisions for nobody": lambda data, kind: data.update(settings={"max_share": 0.5}, recent=[99]),
     "an id twice": lambda data, kind: data["pending"].append(data["pending"][0]),
     "a choice that is none": lambda data, kind: data["pending"][0].__setitem__(1, 99),
     "a seed below 0": lambda data, kind: data.update(seed=-1),
@@ -517,17 +564,34 @@ def test_an_agent_of_another_kind_is_refused(kind, agent, tmp_path):
 
 def test_the_format_of_0_4_is_read_and_written_as_today_s(kind, tmp_path):
     agent, path = busy_agent(kind), tmp_path / "agent.json"
-    old = {**agent.to_dict(), "format": 2}
+    old = as_saved_before_0_5(agent.to_dict(), 2)
     path.write_text(json.dumps(old))  # files had no digest
-    for twin in (kind.cls.from_dict(old), kind.cls.load(path)):
-        assert twin.to_dict() == agent.to_dict()
+    for twin in (kind.cls.from_dict(old), kind.cls.load(path), kind.cls.from_dict({**old, "format": 3})):
+        assert list(twin.pending) == list(range(len(agent.pending)))
+        assert list(twin.pending.values()) == list(agent.pending.values())
+        assert {**in_common(twin), "tallies": ()} == {**in_common(agent), "tallies": ()}
+        assert {column: set(numbers) for column, numbers in twin.to_dict()["tallies"].items()} == {
+            **{name: {0} for name in ("told", "mean", "spread", "unanswered", "late")},
+            "patience": {100},
+            "last_told": {None},
+        }
+        again = kind.cls.from_dict(twin.to_dict())
+        assert state_of(again) == state_of(twin)
+        for number in (np.int64(0), 1):
+            again.forget(number)
+            with pytest.raises(cb.AlreadyTold, match=rf"^{kind.decision} {number} was told"):
+                again.forget(number)
+        for unknown in (len(agent.pending), -1, 2.0, True, "2"):
+            with pytest.raises(cb.UnknownDecision):
+                again.forget(unknown)
+        assert number_of(kind.ask(again)) == 0
 
 
-@pytest.mark.parametrize("version", [1, 4, "3", None, True, [], 10**400])
+@pytest.mark.parametrize("version", [1, 5, "4", None, True, [], 10**400])
 def test_other_formats_are_refused(kind, agent, version, tmp_path):
     data = {**agent.to_dict(), "format": version}
     reseal(tmp_path / "agent.json", data)
-    sentence = "has format .*; this version reads formats 2 and 3$"
+    sentence = "has format .*; this version reads formats 2, 3 and 4$"
     with pytest.raises(cb.DamagedFile, match=f"^data {sentence}"):
         kind.cls.from_dict(data)
     with pytest.raises(cb.DamagedFile, match=rf"agent\.json {sentence}"):

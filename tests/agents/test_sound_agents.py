@@ -7,6 +7,7 @@ import corebandit as cb
 from corebandit.catalogue import policy_from
 from forging import HORIZON, Player, attacked, change_options, content_of, new_agent
 from often import often
+from same_agents import in_common
 
 # How the rewards come, and for how many rounds.
 LIVES = {
@@ -25,7 +26,7 @@ LIVES = {
 def choices(agent, seed):
     """Return what is chosen next, and what becomes of the state."""
     with np.errstate(all="ignore"):
-        return Player(seed=seed).play(agent, 20), content_of(agent)
+        return Player(seed=seed).play(agent, 20), in_common(agent)
 
 
 SOME, MORE = ("CORe", "SSMC", "LinCORe", "Ranked"), ("RewardExchange", "BatchRank")

@@ -34,6 +34,18 @@ def told(agent, *what):
     agent.tell(decision, *what)
 
 
+def lost(agent, *what):
+    agent.ask()
+    saved = agent.to_dict()
+    agent.from_dict(saved).tell(agent.ask(), *what)
+
+
+def late(agent, *what):
+    decision = agent.ask()
+    agent.expire(older_than=0)
+    agent.tell(decision, *what)
+
+
 @pytest.mark.parametrize(
     ("kind", "mistake"),
     [
@@ -42,6 +54,10 @@ def told(agent, *what):
         (cb.UnknownDecision, lambda: ranker().tell(3, [])),
         (cb.AlreadyTold, lambda: told(agent(), 1.0)),
         (cb.AlreadyTold, lambda: told(ranker(), [])),
+        (cb.LostDecision, lambda: lost(agent(), 1.0)),
+        (cb.LostDecision, lambda: lost(ranker(), [])),
+        (cb.TooLate, lambda: late(agent(), 1.0)),
+        (cb.TooLate, lambda: late(ranker(), [])),
         (cb.UnknownArm, lambda: agent().observe("blue", 1.0)),
         (cb.UnknownArm, lambda: agent().ask(arms=["blue"])),
         (cb.UnknownArm, lambda: ranker().retire_item("z")),

@@ -17,7 +17,7 @@ from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.validate import check_count, shortened
 
-FORMATS = (2, 3)  # that can be read; version 0.4 wrote the first, whose files have no digest
+FORMATS = (2, 3, 4)  # that can be read; version 0.4 wrote the first, whose files have no digest
 FORMAT = FORMATS[-1]
 LONGEST_MODEL = 1000  # characters of a model that an error shows: it is to be made again from them
 LARGEST_GAIN = 1100  # zlib makes no data smaller than to a share of 1 / 1032
@@ -66,7 +66,8 @@ def _checked(name: str, content: Any, *, is_file: bool) -> dict[str, Any]:
         raise DamagedFile(f"{name} is not a saved agent, or damaged")
     version = content["format"]
     if version not in FORMATS:
-        formats = " and ".join(map(str, FORMATS))
+        *others, last = FORMATS
+        formats = f"{', '.join(map(str, others))} and {last}"
         raise DamagedFile(f"{name} has format {shortened(version)}; this version reads formats {formats}")
     needs_digest = is_file and version != FORMATS[0]
     if (needs_digest or "digest" in content) and not fits_its_digest(content):
@@ -132,10 +133,28 @@ def arm_from_json(arm: Any) -> Hashable:
     return tuple(arm_from_json(part) for part in arm["tuple"]) if isinstance(arm, dict) else arm
 
 
+def in_json(content: Any) -> Any:
+    """Return content with every array in it as JSON."""
+    if isinstance(content, np.ndarray):
+        return array_to_json(content)
+    if isinstance(content, dict):
+        return {key: in_json(value) for key, value in content.items()}
+    is_list = isinstance(content, list) and any(isinstance(part, np.ndarray | dict) for part in content)
+    return [in_json(part) for part in content] if is_list else content
+
+
 def array_to_json(array: Any) -> dict[str, Any]:
     """Return the array as JSON, to the last bit."""
     packed = base64.b64encode(zlib.compress(array.tobytes())).decode()
     return {"dtype": str(array.dtype), "shape": list(array.shape), "zlib": packed}
+
+
+def array_from_json(saved: dict[str, Any]) -> Any:
+    """Return an array of numbers that was saved, in the kind that features have."""
+    size_in_json(saved)
+    array = np.empty([check_count("shape", length, at_least=0) for length in saved["shape"]])
+    fill_from_json(array, saved)
+    return array
 
 
 def size_in_json(saved: dict[str, Any]) -> int:

@@ -1,22 +1,22 @@
 """Where an agent's decisions are made: a policy's state, its random numbers, and room that grows with both.
 
-Here is what all desks share, and the desk for policies that choose among arms.
+Here is what all desks share; there is one for arms, one for rows of features, and one for rankings.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from corebandit.agents.codec import array_to_json, fill_from_json, size_in_json
+from corebandit.agents.codec import fill_from_json, size_in_json
 from corebandit.agents.migrations import in_todays_layout
-from corebandit.agents.options import Named
-from corebandit.agents.steps import learn, select
+from corebandit.agents.propensities import Chances, chances, chances_from_json, chances_to_json, is_uniform
+from corebandit.agents.traffic import Traffic
 from corebandit.compiled.bridge import EntryPoint, machine_type
 from corebandit.contracts.audit import MOST_OBSERVATIONS, audit, demand
-from corebandit.contracts.errors import BadFeatures
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import FeaturePolicy, Policy
-from corebandit.contracts.state import arrays_of, carry_over
+from corebandit.contracts.state import IntArray, arrays_of, carry_over
 from corebandit.contracts.validate import check_count, shortened
 from corebandit.randomness.stream import Stream, stream
 
@@ -24,22 +24,41 @@ FIRST_CAPACITY = 256
 LARGEST_GROWTH = 8  # times what was saved that may be allocated: earlier versions may have kept less
 
 
+class Look(NamedTuple):
+    """A copy of what a policy knows, to be asked who would be chosen how often."""
+
+    start: Callable[[], Any]  # makes a fresh state, with room for what is copied
+    state: Any
+    question: tuple[Any, ...]  # what besides the state and random numbers a draw takes
+    offered: IntArray
+    allowed: IntArray  # of those, who may be chosen now
+
+
 class Desk:
     """What all desks share.
 
-    A choice is what a desk needs to know again when it learns what became of it. Agents keep it meanwhile.
+    A choice is what a desk needs to know again when it learns what became of it: a tuple, of which the last is the
+    probabilities that it was made with, or None if they are not known. Agents keep it meanwhile.
     """
 
+    draws: ClassVar[EntryPoint]  # the step that chooses many times
     policy: Any
     state: Any  # None until the number of features is known
     n_features: int | None = None
     _prepared: Any = None  # the kind of states that the functions are for
+    _draw: Callable[..., Any]  # `draws`, for those who want `n_draws`
 
-    def __init__(self, n_arms: int, horizon: int | None, seed: int) -> None:
+    def __init__(self, n_arms: int, horizon: int | None, seed: int, n_draws: int | None, floor: float) -> None:
         self.n_arms = n_arms  # that the state has room for
         self.horizon = horizon
+        self.n_draws = n_draws  # of which one decides; None: the policy is asked once, and no probability is known
+        self.floor = floor  # the least probability of whatever may be chosen
         self.capacity = FIRST_CAPACITY  # observations that the state has room for
         self.n_observations = 0
+        self.rng = stream(seed, "agent")
+
+    def reseed(self, seed: int) -> None:
+        """Go on with other random numbers."""
         self.rng = stream(seed, "agent")
 
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
@@ -88,8 +107,65 @@ class Desk:
         """Return what a policy's `warm_up_rounds` takes besides the horizon, as far as it is known."""
         return (self.n_arms,)
 
+    @property
+    def is_warming_up(self) -> bool:
+        """Tell whether the policy tries everything in turn now; without a horizon the round itself takes its place."""
+        if not hasattr(self.policy, "warm_up_rounds"):
+            return False
+        coming = self.n_observations + 1
+        return bool(coming <= self.policy.warm_up_rounds(*self.sizes, self.horizon or max(coming, 2)))
+
+    def limited(self, offered: IntArray, traffic: Traffic) -> IntArray:
+        """Return who of those on offer may be chosen while decisions wait; forced tries count those made, not told."""
+        allowed = traffic.within_limits(offered)
+        return traffic.least_tried(allowed) if traffic.n_open > 0 and self.is_warming_up else allowed
+
+    # Probabilities ------------------------------------------------------------------------------------------------
+
+    def draw_lot(self, offered: IntArray, traffic: Traffic, *question: Any) -> Any:
+        """Return the choice of one of `n_draws` draws, and the probabilities it was made with."""
+        raise NotImplementedError
+
+    def draw_on(self, look: Look, rng: Stream, winners: IntArray) -> IntArray:
+        """Fill `winners` with who would be chosen, draw by draw; the desk itself may go on meanwhile."""
+        draw = self.function(self.draws, look.state, rng, *look.question, winners)
+        if self.policy.runs_compiled:
+            draw(look.state, rng, *look.question, winners)
+            return winners
+        for place in range(len(winners)):  # a model that is fitted now and then is another one after a draw
+            state = look.start()
+            carry_over(look.state, state)
+            draw(state, rng, *look.question, winners[place : place + 1])
+        return winners
+
+    def looked_at(self, start: Callable[[], Any], offered: IntArray, allowed: IntArray, *question: Any) -> Look:
+        """Return a copy of the state to be asked, made in a fresh one."""
+        self.check_floor(offered.size)
+        state = start()
+        if self.state is not None:
+            carry_over(self.state, state)
+        return Look(start, state, question, offered, allowed)
+
+    def check_floor(self, n_offered: int) -> None:
+        """Raise BadInput unless so many options can all have the least probability."""
+        if self.floor * n_offered > 1.0:
+            raise BadInput(
+                f"min_propensity must be at most 1/{n_offered} where {n_offered} are on offer, not {self.floor:g}"
+            )
+
+    def lot(self, winners: IntArray, allowed: IntArray) -> tuple[int, Chances]:
+        """Return who is chosen, by one of the draws or by the floor, and with which probabilities."""
+        pot = allowed if is_uniform(self.rng, allowed.size, self.floor) else winners
+        return int(pot[self.rng.integers(pot.size)]), chances(winners, allowed, self.floor)
+
+    # Saving -------------------------------------------------------------------------------------------------------
+
     def plain(self, choice: Any) -> Any:
         """Return which options were chosen, ready for JSON."""
+        raise NotImplementedError
+
+    def options_of(self, choice: Any) -> Sequence[int]:
+        """Return the options that a choice is of; none where they have no names to be known by."""
         raise NotImplementedError
 
     def choices(self, content: dict[str, Any]) -> list[Any]:
@@ -102,13 +178,37 @@ class Desk:
         demand(checked < self.n_arms, f"{name} must be indices below {self.n_arms}, not {shortened(index)}")
         return checked
 
+    def plain_chances(self, known: Any) -> Any:
+        """Return the probabilities of a choice, ready for JSON."""
+        return chances_to_json(known)
+
+    def saved_chances(self, content: dict[str, Any]) -> Sequence[Any]:
+        """Return what was saved of the probabilities of each choice that waits; None where they are not known."""
+        saved: list[Any] | None = content["pending_propensities"]
+        if saved is None:
+            return [None] * len(content["pending"])
+        demand(
+            isinstance(saved, list) and len(saved) == len(content["pending"]), "pending_propensities must be of each"
+        )
+        return saved
+
+    def saved_choices(self, content: dict[str, Any]) -> list[tuple[int, Chances | None]]:
+        """Return the option and the probabilities of each choice of one option that was saved."""
+        indices = [self.checked_index("pending", index) for _, index, _ in content["pending"]]
+        return [
+            (index, None if saved is None else chances_from_json(saved, index, self.checked_index))
+            for index, saved in zip(indices, self.saved_chances(content), strict=True)
+        ]
+
     def content(self, waiting: Sequence[Any]) -> dict[str, Any]:
-        """Return what was learnt, and what of the choices that wait is not `plain`, ready for JSON."""
+        """Return a copy of what was learnt, and of what of the choices that wait is not `plain`."""
+        known = [None if choice[-1] is None else self.plain_chances(choice[-1]) for choice in waiting]
         return {
+            "pending_propensities": known if any(known) else None,
             "n_observations": self.n_observations,
             "capacity": self.capacity,
-            "rng": array_to_json(self.rng.words),
-            "state": [array_to_json(array) for array in arrays_of(self.state or ())],
+            "rng": self.rng.words.copy(),
+            "state": [array.copy() for array in arrays_of(self.state or ())],
         }
 
     def restore(self, content: dict[str, Any]) -> None:
@@ -160,55 +260,6 @@ class Desk:
     def audit(self, state: Any, fresh: Any, n_observations: int) -> None:
         """Raise a DamagedFile unless the numbers of a state fit together."""
         audit(state, fresh, range(n_observations, n_observations + 1))
-
-
-class ArmDesk(Desk):
-    """Decisions among arms."""
-
-    def __init__(self, policy: Policy, options: Named, horizon: int | None, seed: int) -> None:
-        super().__init__(len(options.names), horizon, seed)
-        self.policy, self.options = policy, options
-        self.set_state(self.fresh_state(self.n_arms, self.capacity), self.n_arms, self.capacity)
-
-    def compile(self, state: Any, n_arms: int, rng: Stream) -> None:
-        """Compile for states such as this one of `n_arms` arms, which is used up."""
-        self._select = self.function(select, state, rng, np.zeros(n_arms), np.arange(n_arms))
-        self._learn = self.function(learn, state, rng, 0, tame_reward(self.policy))
-
-    def fresh_state(self, n_arms: int, capacity: int) -> Any:
-        """Return a state that has seen nothing."""
-        return self.policy.start(n_arms, self.horizon, capacity)
-
-    def choose(self, features: Any, arms: Iterable[Hashable] | None) -> tuple[int, None]:
-        """Return the index of the arm to play."""
-        if features is not None:
-            raise BadFeatures(
-                f"{self.policy.label} takes no features; to choose by them take a policy such as LinCORe, to choose "
-                "among some arms say ask(arms=[...])"
-            )
-        offered = self.options.offered(arms)
-        if arms is not None:
-            offered = np.unique(offered)
-        return int(self._select(self.state, self.rng, self.scores, offered)), None
-
-    def row(self, index: int, x: Any) -> None:
-        """Refuse features."""
-        if x is not None:
-            raise BadFeatures(f"{self.policy.label} takes no features; say observe(arm, reward), without x")
-
-    def learn(self, index: int, x: None, reward: float) -> None:
-        """Learn from the reward of an arm."""
-        self.make_room_to_learn()
-        self._learn(self.state, self.rng, index, reward)
-        self.n_observations += 1
-
-    def plain(self, choice: tuple[int, None]) -> int:
-        """Return the index of the arm."""
-        return choice[0]
-
-    def choices(self, content: dict[str, Any]) -> list[tuple[int, None]]:
-        """Return the choices that were saved, in their order."""
-        return [(self.checked_index("pending", index), None) for _, index in content["pending"]]
 
 
 def tame_reward(policy: Policy | FeaturePolicy) -> float:

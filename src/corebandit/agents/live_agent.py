@@ -1,72 +1,100 @@
 """What all agents share: a policy at its desk, options that come and go, a ledger, one lock over these, and JSON."""
 
-import os
+import math
+import secrets
 import threading
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
-from typing import Any, ClassVar, Generic, Self
+from collections.abc import Callable, Hashable, Sequence
+from itertools import islice
+from types import EllipsisType
+from typing import Any, Generic, Self
 
-from corebandit.agents.codec import (
-    DAMAGED,
-    FORMAT,
-    Source,
-    arm_from_json,
-    arm_to_json,
-    copied_content,
-    policy_from_json,
-    read_content,
-    write_content,
-)
+from corebandit.agents import settings as settings_module
+from corebandit.agents.codec import arm_to_json
 from corebandit.agents.desk import Desk
+from corebandit.agents.events import ADD, EXPIRE, FORGET, LATE, RETIRE, TURN_BACK
+from corebandit.agents.forks import in_forks
+from corebandit.agents.ids import DecisionId
 from corebandit.agents.ledger import Choice, Chosen, Ledger
-from corebandit.agents.options import Named, Unnamed, check_hashable
-from corebandit.contracts.audit import demand
-from corebandit.contracts.errors import BadInput, DamagedFile
-from corebandit.contracts.recipe import AnyPolicy
-from corebandit.contracts.validate import check_count, shortened
+from corebandit.agents.looking import ShowsItself
+from corebandit.agents.options import Named, Unnamed, plain_option
+from corebandit.agents.saving import SavesItself
+from corebandit.agents.settings import Clock, Settings
+from corebandit.agents.traffic import Traffic
+from corebandit.contracts.errors import BadInput
+from corebandit.contracts.validate import check_count, check_number, shortened
 from corebandit.parts.warm_up import warn_if_endless
 
-# Whose options are saved under which name.
-HOLDERS = {
-    "arms": "an agent that does not rank: read it with Agent",
-    "items": "an agent that ranks: read it with RankingAgent",
-}
 
-
-class LiveAgent(ABC, Generic[Chosen, Choice]):
+class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
     """A policy that decides now and learns later, in any number of threads.
 
     Each kind of agent adds what its decisions are (`ask`, `tell`, `observe`) and sets its options and its desk.
     """
 
-    policy: AnyPolicy
-    _kind: ClassVar[str]  # what errors call such an agent
-    _listed_as: ClassVar[str]  # the name of its options, as in HOLDERS
     _options: Named | Unnamed
     _desk: Desk
-    _n_needed = 0  # options that must stay on offer
+    _ledger: Ledger[Chosen, Choice]
+    _chooses_one = False  # and not a ranking of several
+    _journal: Callable[[list[Any]], None] | None = None  # is told all that happens, in its order
 
-    def __init__(self, policy: Any, seed: int, horizon: int | None, ledger: Ledger[Chosen, Choice]) -> None:
+    def __init__(
+        self, policy: Any, seed: int | None, horizon: int | None, settings: Settings, clock: Clock | None
+    ) -> None:
         self._check_policy(policy)
+        if settings.propensity_draws is not None and not policy.runs_compiled:
+            raise BadInput(
+                f"propensity_draws must be None for {policy.label}: its model is fitted now and then, so that draws of "
+                "one decision are not independent"
+            )
         self.policy = policy
         self.horizon = None if horizon is None else check_count("horizon", horizon, at_least=2)
-        self.seed = check_count("seed", seed, at_least=0)
+        self.seed = secrets.randbits(63) if seed is None else check_count("seed", seed, at_least=0)
+        self.settings = settings
+        if clock is not None and not callable(clock):
+            raise BadInput(f"clock must be a function that returns seconds, not {shortened(clock)}")
+        self._clock = clock or settings_module.clock
+        self._latest = -math.inf  # when somebody looked at the clock
+        self._has_warned = False
+        self._ends_decisions = settings.window is not None or settings.max_open is not None
+        self._renew_locks()
+
+    def _keep_books(self, noun: str, lesson: str, in_words: Callable[[Chosen], str]) -> None:
+        """Begin the ledger, once options and desk are there."""
+        n_options = len(self._options.names or ())
+        traffic = Traffic(n_options, self.settings.patience, self.settings.max_share)
+        is_of_one = self._chooses_one and n_options > 0
+        self._ledger = Ledger(noun, lesson, in_words, self._desk.options_of, traffic, is_of_one)
+        self._by_lot = None if self.settings.propensity_draws is None else self._desk.draw_lot
+        in_forks(self)
+
+    # Processes ----------------------------------------------------------------------------------------------------
+
+    def _renew_locks(self) -> None:
+        """Have locks that nobody holds."""
         self._lock, self._saving = threading.RLock(), threading.Lock()  # compiled code lets other threads run
-        self._ledger = ledger
 
-    @staticmethod
-    @abstractmethod
-    def _check_policy(policy: Any) -> None:
-        """Raise BadInput unless such an agent can follow the policy."""
+    def _become_another(self) -> None:
+        """Go on in a forked process: nobody holds its locks there, and what it decides is its own."""
+        self._renew_locks()
+        self._ledger.ids.leave_session()
+        self._desk.reseed(secrets.randbits(63))
 
-    @classmethod
-    @abstractmethod
-    def _made_from(cls, content: dict[str, Any], policy: Any, names: list[Hashable] | None) -> Self:
-        """Return an agent that has decided nothing yet, from what was saved of another."""
+    def __copy__(self) -> Self:
+        """Return a twin that knows as much and shares nothing; its decisions have ids of their own."""
+        return self.from_dict(self.to_dict(), self.policy, clock=self._clock)
 
-    @abstractmethod
-    def _chosen(self, choice: Choice) -> Chosen:
-        """Return what users call a choice."""
+    def __deepcopy__(self, memo: Any) -> Self:
+        """Return a twin, as `copy` does."""
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        """Refuse: several processes with the same agent would be replicas that never hear of each other."""
+        raise TypeError(
+            f"{type(self).__name__} cannot be pickled: processes do not share an agent; to_dict() says all that makes "
+            "one, and from_dict() makes another of it"
+        )
 
     def _warn_of_endless_warm_up(self) -> None:
         """Warn whoever makes an agent, from its constructor, if its horizon is all warm-up."""
@@ -75,10 +103,96 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
             warn_if_endless(self.policy.label, n_rounds, self.horizon, stacklevel=4)
 
     @property
-    def pending(self) -> dict[int, Chosen]:
+    def pending(self) -> dict[DecisionId, Chosen]:
         """Return the decisions whose reward, or clicks, have not been told: id and arm, or items."""
         with self._lock:
-            return {decision_id: chosen for decision_id, (chosen, _) in self._ledger.waiting.items()}
+            return {decision_id: chosen for decision_id, (chosen, _, _) in self._ledger.waiting.items()}
+
+    def _now(self) -> float:
+        """Return the time; decisions are never of the future, even if the clock goes backwards."""
+        now = self._clock()
+        if now < self._latest:
+            self._turn_back(now)
+        self._latest = now
+        return now
+
+    def _turn_back(self, now: float) -> None:
+        """Let no decision be of the future: the clock went backwards."""
+        if self._ledger.turn_back(now) and self._journal is not None:
+            self._journal([TURN_BACK, now])
+
+    # Decisions that wait too long ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _learn(self, choice: Choice, lesson: Any, now: float) -> None:
+        """Learn what came of a choice, and count it."""
+
+    @abstractmethod
+    def _lesson(self, default_reward: float) -> Any:
+        """Return what is learned of a decision that nothing was told of."""
+
+    def _close(self, decision_id: DecisionId) -> None:
+        """Drop a decision that waits."""
+        self._ledger.close(decision_id)
+        if self._journal is not None:
+            self._journal([FORGET, decision_id])
+
+    def _count_late(self, decision_id: DecisionId, now: float, told: Any) -> None:
+        """Count what came after the end of a decision's window."""
+        self._ledger.count_late(decision_id)
+        if self._journal is not None:
+            self._journal([LATE, decision_id, now, repr(told)])
+
+    def expire(self, older_than: float, reward: float | EllipsisType | None = ...) -> int:
+        """End all decisions that have waited for so many seconds or more, and return how many these were.
+
+        Each is learned from with this `reward`; with None it is dropped, and nothing learned. What is not said is what
+        the agent was made with, `default_reward`. Rewards that come later are counted and not learned.
+
+        "No click" is a reward of 0 and no reason to drop a decision: dropped ones teach nothing, so a policy that hears
+        of clicks alone takes every option for a good one.
+        """
+        check_number("older_than", older_than, at_least=0)
+        given = self.settings.default_reward if isinstance(reward, EllipsisType) else reward
+        with self._lock:
+            now = self._now()
+            return self._expire(self._ledger.older_than(now - older_than), self._checked_default(given), now)
+
+    @abstractmethod
+    def _checked_default(self, reward: float | None) -> float | None:
+        """Return the reward of decisions that nothing was told of, or raise a BadReward."""
+
+    def _expire(self, decision_ids: Sequence[DecisionId], reward: float | None, now: float) -> int:
+        for decision_id in decision_ids:
+            if reward is not None:
+                self._learn(self._ledger.waiting[decision_id][1], self._lesson(reward), now)
+            self._ledger.expire(decision_id)
+        if self._journal is not None and decision_ids:
+            self._journal([EXPIRE, now, reward, list(decision_ids)])
+        return len(decision_ids)
+
+    def _end_what_is_due(self, now: float) -> None:
+        """End decisions whose window is over."""
+        if self.settings.window is not None:
+            due = self._ledger.older_than(now - self.settings.window)
+            if due:
+                self._expire(due, self.settings.default_reward, now)
+
+    def _end_what_is_too_much(self, now: float) -> None:
+        """End the oldest decisions if there are too many."""
+        settings, waiting = self.settings, self._ledger.waiting
+        if settings.max_open is not None and len(waiting) > settings.max_open:
+            oldest = list(islice(waiting, len(waiting) - settings.max_open))
+            self._expire(oldest, settings.default_reward, now)
+
+    def _warn_of_many(self) -> None:
+        """Warn, once, that more decisions wait than anyone is likely to tell of."""
+        self._has_warned = True
+        warnings.warn(
+            f"{len(self._ledger.waiting):,} decisions wait for their rewards, and each takes memory: tell them, "
+            "expire(...) old ones, or make the agent with a window or max_open",
+            stacklevel=3,
+        )
 
     # Options that come and go -------------------------------------------------------------------------------------
 
@@ -94,16 +208,19 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
 
     def _add(self, option: Hashable) -> None:
         """Put a new option on offer, or a retired one back."""
-        check_hashable(self._options.noun, option)
+        option = plain_option(self._options.noun, option)
         with self._lock:
             options = self._named("added")
             if not options.knows(option):
                 self._desk.make_room(len(options.names) + 1, self._desk.capacity)
                 options.add(option)
+                self._ledger.traffic.make_room(len(options.names))
             elif (index := options.index_of(option)) in options.retired:
                 options.retire(options.retired - {index})
             else:
                 raise BadInput(f"{options.noun} {shortened(option)} is on offer already")
+            if self._journal is not None:
+                self._journal([ADD, arm_to_json(option)])
 
     def _retire(self, option: Hashable) -> None:
         """Take an option off offer."""
@@ -118,82 +235,23 @@ class LiveAgent(ABC, Generic[Chosen, Choice]):
                     f"positions to fill; add another with add_{noun} first"
                 )
             options.retire(options.retired | {index})
+            if self._journal is not None:
+                self._journal([RETIRE, arm_to_json(option)])
 
-    # Saving -------------------------------------------------------------------------------------------------------
+    # What happened, again -----------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the agent to a JSON file; `load` continues bit for bit."""
-        with self._saving:  # of two that save at once, the later state is written last
-            write_content(path, self.to_dict())
+    @abstractmethod
+    def _choose(self, *given: Any) -> Choice:
+        """Choose, from what `ask` was given."""
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], policy: AnyPolicy | None = None) -> Self:
-        """Read an agent that `save` wrote; give the policy if it is not one of this package's."""
-        return cls._from_content(read_content(path), policy, Source(os.fspath(path), "load", "path"))
+    @abstractmethod
+    def _chosen_by_others(self, chosen: Any, *given: Any) -> Choice:
+        """Return a choice that `observe` was told of, as a journal has it."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all that makes the agent, ready for JSON and to be kept anywhere; `from_dict` continues bit for bit.
-
-        >>> import json
-        >>> from corebandit import Agent, CORe
-        >>> agent = Agent(CORe(), arms=["red", "green", "blue"], seed=7)
-        >>> waiting = agent.ask()
-        >>> text = json.dumps(agent.to_dict())
-        >>> twin = Agent.from_dict(json.loads(text))
-        >>> twin.tell(waiting.id, reward=3.2)
-        >>> agent.tell(waiting, reward=3.2)
-        >>> twin.ask() == agent.ask()
-        True
-        """
-        with self._lock:
-            names = self._options.names
-            return {
-                "format": FORMAT,
-                "policy": self.policy.describe(),
-                self._listed_as: None if names is None else [arm_to_json(name) for name in names],
-                "seed": self.seed,
-                "horizon": self.horizon,
-                "retired": sorted(self._options.retired),
-                **self._ledger.content(self._desk.plain),
-                **self._desk.content([choice for _, choice in self._ledger.waiting.values()]),
-            }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any], policy: AnyPolicy | None = None) -> Self:
-        """Return the agent that `to_dict` described; give the policy if it is not one of this package's.
-
-        `data` may have been JSON meanwhile. It is checked like a file, copied and left as it is.
-        """
-        return cls._from_content(copied_content(data), policy, Source("data", "from_dict", "data"))
-
-    @classmethod
-    def _from_content(cls, content: dict[str, Any], policy: AnyPolicy | None, source: Source) -> Self:
-        for name, holder in HOLDERS.items():
-            if name in content and name != cls._listed_as:
-                raise BadInput(f"{source.name} holds {holder}.{source.method}")
-        found = policy_from_json(content["policy"], policy, source)
-        if policy is not None:
-            cls._check_policy(policy)  # else it is the file that is wrong
-        try:
-            return cls._restored(content, found)
-        except DAMAGED as error:
-            raise DamagedFile(f"{source.name} is not a saved {cls._kind}, or damaged: {error}") from error
-
-    @classmethod
-    def _restored(cls, content: dict[str, Any], policy: AnyPolicy) -> Self:
-        saved = content[cls._listed_as]
-        demand(saved is None or isinstance(saved, list), f"{cls._listed_as} must be a list, not {shortened(saved)}")
-        agent = cls._made_from(content, policy, None if saved is None else [arm_from_json(name) for name in saved])
-        agent._desk.restore(content)
-        # Compiled code trusts these numbers with memory.
-        retired = [agent._desk.checked_index("retired", index) for index in content["retired"]]
-        if retired:
-            agent._named("retired").retire(retired)
-            n_left = len(agent._options.on_offer)
-            demand(n_left >= agent._n_needed, f"retired must leave {agent._n_needed} on offer, not {n_left}")
-        choices = agent._desk.choices(content)
-        agent._ledger.restore(content, [(agent._chosen(choice), choice) for choice in choices])
-        return agent
+    @staticmethod
+    @abstractmethod
+    def _from_journal(chosen: Any) -> Any:
+        """Return what was chosen, as users call it, from what a journal says."""
 
     def _described(self, **learnt: int) -> str:
         """Return what `repr` says: the policy, the options, and how much was learnt."""

@@ -17,6 +17,26 @@ from corebandit.parts.history import PLACES, History, new_history
 PAGE = 64
 
 
+def in_todays_format(content: dict[str, Any]) -> dict[str, Any]:
+    """Return what makes an agent as this version has it.
+
+    Until format 3, decisions had numbers for ids, no age and no propensities, and nobody counted what became of the
+    options.
+    """
+    if content["format"] >= 4:
+        return content
+    return {
+        **content,
+        "settings": {},
+        "pending": [[decision_id, choice, None] for decision_id, choice in content["pending"]],
+        "expired": [],
+        "ids": {"family": None, "n_numbers": content["next_id"], "sessions": {}},
+        "tallies": None,
+        "recent": None,
+        "pending_propensities": None,
+    }
+
+
 def in_todays_layout(state: Any, saved: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the saved arrays as `state`, a fresh one of the same policy and sizes, has them."""
     if len(saved) != sum(1 for _ in arrays_of(state)):

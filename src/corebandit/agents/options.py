@@ -13,16 +13,24 @@ from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_count, shortened
 
 MOST_ROWS = 100_000  # a policy may keep something for each
+PLAIN_KINDS = "biufcUS"  # of NumPy's that Python has too; dates are others there
 
 
-def check_hashable(noun: str, option: Any) -> None:
-    """Raise BadInput unless an option can be known by its name."""
+def plain_option(noun: str, given: Any) -> Hashable:
+    """Return an option by whose name it can be found again: NumPy's numbers and strings as Python's, NaN refused."""
+    is_plain = isinstance(given, np.generic) and given.dtype.kind in PLAIN_KINDS
+    option: Hashable = given.item() if is_plain else given
+    if type(option) is tuple:
+        option = tuple(plain_option(noun, part) for part in option)
     try:
         hash(option)
     except TypeError:
         raise BadInput(
             f"{noun} must be hashable, such as a string, a number or a tuple, not {shortened(option)}"
         ) from None
+    if option != option:
+        raise BadInput(f"{noun} must be equal to itself, so that it can be told again, and {shortened(option)} is not")
+    return option
 
 
 class Named:
@@ -33,13 +41,11 @@ class Named:
         if isinstance(arms, str):
             raise BadInput(f"{noun}s must be a list of options, not the string {shortened(arms)}")
         try:
-            self.names = list(arms)
+            given = list(arms)
         except TypeError as error:
             raise BadInput(f"{noun}s must be a list of options, not {shortened(arms)}") from error
-        try:
-            self._index = {arm: index for index, arm in enumerate(self.names)}
-        except TypeError as error:
-            raise BadInput(f"{noun}s must be hashable, such as strings, numbers or tuples: {error}") from error
+        self.names = [plain_option(noun, arm) for arm in given]
+        self._index = {arm: index for index, arm in enumerate(self.names)}
         if not self.names:
             raise BadInput(f"{noun}s must hold at least one option, not none")
         if len(self._index) < len(self.names):
@@ -86,6 +92,8 @@ class Named:
             if self._offered.size == 0:
                 raise BadInput(f"there is no {self.noun} to choose: all are retired; add one with add_{self.noun}")
             return self._offered
+        if isinstance(arms, str):
+            raise BadInput(f"arms must be a list of {self.noun}s, such as [{arms!r}], not the string {shortened(arms)}")
         offered = np.array([self.index_of(arm) for arm in arms], dtype=np.int64)
         for index in offered:
             if int(index) in self.retired:

@@ -1,24 +1,47 @@
 """Where an agent's rankings are made: a ranking policy's state, its random numbers, and room that grows with both."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from corebandit.agents.desk import Desk
+from corebandit.agents.desk import Desk, Look
 from corebandit.agents.options import Named
-from corebandit.agents.steps import learn_clicks, select_ranking
+from corebandit.agents.propensities import (
+    Chances,
+    chances,
+    chances_from_json,
+    chances_to_json,
+    is_uniform,
+    shuffled,
+)
+from corebandit.agents.steps import draw_rankings, learn_clicks, select_ranking
+from corebandit.agents.traffic import Traffic
 from corebandit.contracts.audit import audit, demand
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import IntArray
 from corebandit.randomness.stream import Stream
 
+RankingChoice = tuple[IntArray, tuple[Chances, ...] | None]  # items shown, and of each place who could have been there
+
 
 class RankingDesk(Desk):
     """Rankings of named items; an observation is a position that was shown."""
 
-    def __init__(self, policy: RankingPolicy, options: Named, n_positions: int, horizon: int | None, seed: int) -> None:
-        super().__init__(len(options.names), horizon, seed)
+    draws = draw_rankings
+
+    def __init__(
+        self,
+        policy: RankingPolicy,
+        options: Named,
+        n_positions: int,
+        horizon: int | None,
+        seed: int,
+        n_draws: int | None = None,
+        floor: float = 0.0,
+    ) -> None:
+        super().__init__(len(options.names), horizon, seed, n_draws, floor)
         self.policy, self.options, self.n_positions = policy, options, n_positions
         self.capacity = max(self.capacity, n_positions)
         self.set_state(self.fresh_state(self.n_arms, self.capacity), self.n_arms, self.capacity)
@@ -28,6 +51,8 @@ class RankingDesk(Desk):
         ranking = np.arange(self.n_positions)
         self._select = self.function(select_ranking, state, rng, ranking, np.arange(n_arms), ranking.copy())
         self._learn = self.function(learn_clicks, state, rng, ranking, np.zeros_like(ranking))
+        if self.n_draws is not None:
+            self._draw = self.function(draw_rankings, state, rng, ranking, np.arange(n_arms), ranking.reshape(1, -1))
 
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
         """Return a state that has seen nothing."""
@@ -39,14 +64,64 @@ class RankingDesk(Desk):
         demand(n_left == 0, "observations must be of whole rankings")
         audit(state, fresh, n_rounds, self.n_positions)
 
-    def choose(self) -> IntArray:
-        """Return the items to show, best first."""
-        offered = self.options.offered(None)  # never fewer than positions
-        # However many of them are off offer, enough of this ranking are not.
-        ranking = np.zeros(self.n_positions + self.n_arms - offered.size, np.int64)
+    def choose(self, traffic: Traffic, answer: Any = None) -> Any:
+        """Return the choice of items to show, best first; or what `answer`, `draw_lot` or `look`, makes of them."""
+        offered = allowed = self.options.offered(None)  # never fewer than positions
+        if answer is not None:
+            return answer(offered, traffic)
+        if traffic.is_limiting:
+            allowed = traffic.within_limits(offered, self.n_positions)
+            if self.policy.items_may_change:
+                offered = allowed
         shown = np.zeros(self.n_positions, np.int64)
-        self._select(self.state, self.rng, ranking, offered, shown)
-        return shown
+        self._select(self.state, self.rng, self.room_to_rank(offered), offered, shown)
+        if allowed.size < offered.size:
+            traffic.replace(shown, allowed)
+        return shown, None
+
+    def limited(self, offered: IntArray, traffic: Traffic) -> IntArray:
+        """Return who of those on offer may be ranked: all, where a policy must rank the same items all the time."""
+        return traffic.within_limits(offered, self.n_positions) if self.policy.items_may_change else offered
+
+    def room_to_rank(self, offered: IntArray) -> IntArray:
+        """Return room for a ranking of which, however many items are off offer, enough are not."""
+        return np.zeros(self.n_positions + self.n_arms - offered.size, np.int64)
+
+    def draw_lot(self, offered: IntArray, traffic: Traffic) -> RankingChoice:
+        """Return the choice of one of many draws, and the probabilities it was made with.
+
+        That draw is made once more in the end: a policy may note what it ranked last, as RankedBandits does.
+        """
+        self.check_floor(offered.size)
+        allowed = self.limited(offered, traffic)
+        rng, ranking = self.rng, self.room_to_rank(allowed)
+        winners = np.zeros((self.n_draws or 0, self.n_positions), np.int64)
+        deciding = rng.integers(len(winners))
+        self._draw(self.state, rng, ranking, allowed, winners[:deciding])
+        before = rng.words.copy()
+        self._draw(self.state, rng, ranking, allowed, winners[deciding:])
+        after = rng.words.copy()
+        rng.words[:] = before
+        self._select(self.state, rng, ranking, allowed, np.zeros(self.n_positions, np.int64))
+        rng.words[:] = after
+        may_be_shown = traffic.within_limits(offered, self.n_positions)
+        if may_be_shown.size < allowed.size:
+            for shown in winners:
+                traffic.replace(shown, may_be_shown)
+        chosen: IntArray = winners[deciding].copy()
+        if is_uniform(rng, may_be_shown.size, self.floor):
+            chosen = shuffled(rng, may_be_shown, self.n_positions)
+        return chosen, self.chances(winners, may_be_shown)
+
+    def look(self, offered: IntArray, traffic: Traffic) -> Look:
+        """Return what can be asked which of the items on offer would be shown."""
+        allowed = self.limited(offered, traffic)
+        start = partial(self.fresh_state, self.n_arms, self.capacity)
+        return self.looked_at(start, offered, allowed, self.room_to_rank(allowed), allowed)
+
+    def chances(self, winners: IntArray, allowed: IntArray) -> tuple[Chances, ...]:
+        """Return, of each place, the probability of each item to be there, from who was there in each draw."""
+        return tuple(chances(winners[:, place], allowed, self.floor) for place in range(self.n_positions))
 
     def learn(self, shown: IntArray, clicks: IntArray) -> None:
         """Learn from the clicks on a ranking."""
@@ -60,19 +135,37 @@ class RankingDesk(Desk):
         """Return what a policy's `warm_up_rounds` takes besides the horizon."""
         return self.n_arms, self.n_positions
 
-    def plain(self, choice: IntArray) -> list[int]:
+    def plain(self, choice: RankingChoice) -> list[int]:
         """Return the indices of the items shown."""
-        shown: list[int] = choice.tolist()
+        shown: list[int] = choice[0].tolist()
         return shown
 
-    def choices(self, content: dict[str, Any]) -> list[IntArray]:
+    def choices(self, content: dict[str, Any]) -> list[RankingChoice]:
         """Return the rankings that were saved, in their order."""
-        rankings = [[self.checked_index("pending", index) for index in shown] for _, shown in content["pending"]]
+        rankings = [[self.checked_index("pending", index) for index in shown] for _, shown, _ in content["pending"]]
         for shown in rankings:
             are_whole = len(shown) == self.n_positions == len(set(shown))
             demand(are_whole, f"pending must be rankings of {self.n_positions} different items")
-        return [np.array(shown, np.int64) for shown in rankings]
+        return [
+            (np.array(shown, np.int64), None if saved is None else self.checked_chances(shown, saved))
+            for shown, saved in zip(rankings, self.saved_chances(content), strict=True)
+        ]
 
-    def content(self, waiting: Sequence[IntArray]) -> dict[str, Any]:
+    def plain_chances(self, known: Any) -> Any:
+        """Return the probabilities of a ranking, place by place, ready for JSON."""
+        return [chances_to_json(place) for place in known]
+
+    def checked_chances(self, shown: list[int], saved: Any) -> tuple[Chances, ...]:
+        """Return the probabilities that were saved of a ranking."""
+        demand(isinstance(saved, list) and len(saved) == len(shown), "pending_propensities must be of every place")
+        return tuple(
+            chances_from_json(place, item, self.checked_index) for place, item in zip(saved, shown, strict=True)
+        )
+
+    def options_of(self, choice: RankingChoice) -> list[int]:
+        """Return the items that were shown."""
+        return self.plain(choice)
+
+    def content(self, waiting: Sequence[RankingChoice]) -> dict[str, Any]:
         """Return what was learnt, ready for JSON."""
         return {**super().content(waiting), "n_positions": self.n_positions}

@@ -1,10 +1,13 @@
-"""The compiled steps of a decision: choose, learn. They stand on little, so that little makes them compile anew."""
+"""The compiled steps of a decision: choose, learn. They stand on little, so that little makes them compile anew.
+
+What draws many times is compiled only for those who ask for probabilities.
+"""
 
 from typing import Any
 
 import numpy as np
 
-from corebandit.compiled.bridge import EntryPoint
+from corebandit.compiled.bridge import EntryPoint, inlined
 from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.parts.choose import best_arm
@@ -16,6 +19,14 @@ def select(state: Any, rng: Stream, scores: FloatArray, offered: IntArray) -> in
     """Score all arms and return the best on offer."""
     state.score(rng, scores)
     return best_arm(scores, offered, rng)
+
+
+@EntryPoint
+def draw_arms(state: Any, rng: Stream, scores: FloatArray, offered: IntArray, winners: IntArray) -> None:
+    """Score all arms as often as `winners` has places, and fill it with the best on offer each time."""
+    for draw in range(winners.size):
+        state.score(rng, scores)
+        winners[draw] = best_arm(scores, offered, rng)
 
 
 @EntryPoint
@@ -38,6 +49,16 @@ def select_row(state: Any, rng: Stream, features: FloatArray, scores: FloatArray
 
 
 @EntryPoint
+def draw_rows(
+    state: Any, rng: Stream, features: FloatArray, scores: FloatArray, offered: IntArray, winners: IntArray
+) -> None:
+    """Score all rows as often as `winners` has places, and fill it with the best on offer each time."""
+    for draw in range(winners.size):
+        state.score(features, rng, scores)
+        winners[draw] = best_arm(scores, offered, rng)
+
+
+@EntryPoint
 def learn_row(state: Any, rng: Stream, arm: int, x: FloatArray, reward: float) -> None:
     """Learn from one reward of a row."""
     state.update(arm, x, reward, rng)
@@ -47,6 +68,20 @@ def learn_row(state: Any, rng: Stream, arm: int, x: FloatArray, reward: float) -
 def select_ranking(state: Any, rng: Stream, ranking: IntArray, offered: IntArray, shown: IntArray) -> None:
     """Rank the items and fill `shown` with the first that are on offer, `offered`, ascending."""
     state.rank(rng, ranking)
+    keep_offered(ranking, offered, shown)
+
+
+@EntryPoint
+def draw_rankings(state: Any, rng: Stream, ranking: IntArray, offered: IntArray, shown: IntArray) -> None:
+    """Rank the items as often as `shown` has rows, and fill each with the first that are on offer."""
+    for draw in range(shown.shape[0]):
+        state.rank(rng, ranking)
+        keep_offered(ranking, offered, shown[draw])
+
+
+@inlined
+def keep_offered(ranking: IntArray, offered: IntArray, shown: IntArray) -> None:
+    """Fill `shown` with the first of a ranking that are on offer, `offered`, ascending."""
     n_shown = 0
     for item in ranking:
         place = np.searchsorted(offered, item)

@@ -13,8 +13,16 @@ class UnknownDecision(BadInput):
     """No such decision was made here."""
 
 
+class LostDecision(UnknownDecision):
+    """The decision was made after what this agent was loaded from was saved, and lost with the process that made it."""
+
+
 class AlreadyTold(BadInput):
     """The decision was told or forgotten already; a reward is learned only once."""
+
+
+class TooLate(AlreadyTold):
+    """The decision has expired; what comes now is counted and not learned."""
 
 
 class UnknownArm(BadInput):

@@ -168,14 +168,14 @@ def test_an_estimator_that_changes_its_data_does_not_change_the_history():
 
 def sizes_of_fits(refit, n_rounds, **options):
     recorder = Recorder()
-    play(cb.Agent(cb.EstimatorCORe(recorder, refit=refit, **options), range(4), horizon=1000), n_rounds)
+    play(cb.Agent(cb.EstimatorCORe(recorder, refit=refit, **options), range(4), seed=0, horizon=1000), n_rounds)
     return [len(y) for _, y in recorder.seen]
 
 
 def test_the_warm_up_is_that_of_lincore():
     sizes = sizes_of_fits(1, 140, warm_up=2.0)
     assert sizes[0] == cb.LinCORe(warm_up=2.0).warm_up_rounds(3, 1000) == 125
-    agent = cb.Agent(cb.EstimatorCORe(), range(4), horizon=1000)
+    agent = cb.Agent(cb.EstimatorCORe(), range(4), seed=0, horizon=1000)
     assert sorted(np.bincount(play(agent, 100))) == [25] * 4
 
 
@@ -204,7 +204,7 @@ def test_decisions_whose_rewards_are_not_known_yet_have_noise_of_their_own():
 
 def test_rewards_that_others_brought_are_learnt_on_time():
     recorder, (rows, rewards) = Recorder(), history(100)
-    agent = cb.Agent(always(recorder, refit=20), range(4))
+    agent = cb.Agent(always(recorder, refit=20), range(4), seed=0)
     for index in range(100):
         agent.observe(index % 4, rewards[index], rows[index])
         if index in (49, 59, 69):
@@ -325,7 +325,7 @@ def test_the_seed_decides_everything():
 
 
 def test_the_file_of_an_agent_asks_for_its_policy(tmp_path):
-    agent, path = cb.Agent(always(Ridge()), range(4)), tmp_path / "agent.json"
+    agent, path = cb.Agent(always(Ridge()), range(4), seed=0), tmp_path / "agent.json"
     play(agent, 10)
     agent.save(path)
     with pytest.raises(
@@ -366,7 +366,7 @@ def test_the_user_s_estimator_is_left_alone():
     ridge = Ridge()
     policy = always(ridge)
     ridge.alpha = 100.0
-    play(cb.Agent(policy, range(4)), 10)
+    play(cb.Agent(policy, range(4), seed=0), 10)
     assert policy.estimator.alpha == 1.0
     assert not hasattr(ridge, "coef_")
     assert not hasattr(policy.estimator, "coef_")

@@ -1,0 +1,49 @@
+"""What a journal is told: everything that changes an agent, ready for JSON, so that it can be done again."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+from corebandit.agents.codec import arm_from_json, arm_to_json, array_from_json, array_to_json
+from corebandit.contracts.features import as_rows
+from corebandit.contracts.state import FloatArray
+
+ASK, TELL, OBSERVE, FORGET, EXPIRE, LATE, ADD, RETIRE, TURN_BACK = KINDS = (
+    *("ask", "tell", "observe", "forget", "expire", "late", "add", "retire", "turn back"),
+)
+
+
+def as_given(features: Any, arms: Iterable[Hashable] | None) -> tuple[FloatArray | None, list[Hashable] | None]:
+    """Return what was given to `ask` in a form that can be written down."""
+    if isinstance(features, Mapping) and arms is None:
+        arms, features = list(features), list(features.values())
+    rows = None if features is None else as_rows(features)
+    return rows, None if arms is None else list(arms)
+
+
+def asked(decision: Any, now: float, features: FloatArray | None, arms: Iterable[Hashable] | None) -> list[Any]:
+    """Return a decision as a journal has it: what it was given is left away at the end where it was not."""
+    chances = decision.propensities
+    event: list[Any] = [ASK, decision.id, now, arm_to_json(decision.arm), _in_json(chances)]
+    if features is not None or arms is not None:
+        event.append(None if features is None else array_to_json(features))
+    if arms is not None:
+        event.append([arm_to_json(arm) for arm in arms])
+    return event
+
+
+def ranked(ranking: Any, now: float) -> list[Any]:
+    """Return a ranking as a journal has it."""
+    chances = ranking.propensities
+    items = [arm_to_json(item) for item in ranking.items]
+    return [ASK, ranking.id, now, items, None if chances is None else [_in_json(place) for place in chances]]
+
+
+def _in_json(chances: Mapping[Hashable, float] | None) -> list[list[Any]] | None:
+    return None if chances is None else [[arm_to_json(option), chance] for option, chance in chances.items()]
+
+
+def from_journal(features: Any = None, arms: Any = None) -> list[Any]:
+    """Return what `ask` was given, as the journal had it."""
+    if arms is not None:
+        arms = [arm_from_json(arm) for arm in arms]
+    return [] if features is None and arms is None else [None if features is None else array_from_json(features), arms]

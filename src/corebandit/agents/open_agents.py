@@ -1,0 +1,215 @@
+"""Opening agents that are kept in a store: made there the first time, and as they were from then on."""
+
+import json
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeVar
+
+from corebandit.agents.codec import DAMAGED, Source
+from corebandit.agents.durable import Durable, DurableAgent, DurableRankingAgent
+from corebandit.agents.log import frame_of_events
+from corebandit.agents.options import plain_option
+from corebandit.agents.replay import replay
+from corebandit.agents.settings import Clock
+from corebandit.agents.stores.opening import events_of, open_store, shut_store
+from corebandit.agents.stores.sqlite import SqliteStore
+from corebandit.contracts.atomic_files import fits_its_digest
+from corebandit.contracts.audit import demand
+from corebandit.contracts.errors import BadInput, DamagedFile
+from corebandit.contracts.recipe import AnyPolicy, RankingPolicy
+from corebandit.contracts.validate import check_count, check_flag, shortened
+
+SNAPSHOT_EVERY = 50_000  # events
+Kept = TypeVar("Kept", bound=Durable)
+
+
+def open_agent(
+    url: str,
+    name: str,
+    policy: AnyPolicy | None = None,
+    arms: Iterable[Hashable] | None = None,
+    *,
+    synchronous: str = "full",
+    snapshot_every: int = SNAPSHOT_EVERY,
+    keep_log: bool = True,
+    **options: Any,
+) -> DurableAgent:
+    """Open an agent whose every decision and reward is on disk when `ask` or `tell` returns.
+
+    Where there is none of this name yet, it is made, as `Agent(policy, arms, **options)` is; else it goes on as it was,
+    and what is given must be what it was made with. Many agents may be in one file, which one process at a time writes.
+
+    Parameters
+    ----------
+    url
+        Such as "sqlite:///shop.db"; "sqlite:////var/shop.db" from the root.
+    name
+        Of the agent.
+    policy
+        A recipe; not needed for an agent that is there and whose policy is one of this package's.
+    arms
+        The options that it begins with.
+    synchronous
+        "full": what was returned survives that the power fails. "normal" is faster, and survives that the process is
+        killed.
+    snapshot_every
+        After how many events (decisions, rewards, ...) all that makes the agent is kept; what came after it is done
+        again when the agent is opened.
+    keep_log
+        Whether events older than that stay in the file, for `agent.log()`.
+    options
+        Whatever `Agent` takes: seed, horizon, window, default_reward, ...
+
+    >>> import tempfile
+    >>> from corebandit import UCB1
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> url = f"sqlite:///{folder.name}/shop.db"
+    >>> with open_agent(url, "banner", UCB1(), arms=["red", "green"]) as agent:
+    ...     decision = agent.ask()
+    >>> with open_agent(url, "banner") as agent:
+    ...     agent.tell(decision.id, reward=1.0)
+    ...     agent.n_observations
+    1
+    >>> folder.cleanup()
+    """
+    given = None if arms is None else list(arms)
+
+    def fresh() -> DurableAgent:
+        if policy is None:
+            raise BadInput(f"policy must be given: there is no agent {shortened(name)} at {url} yet")
+        return DurableAgent(policy, given, **options)
+
+    clock = options.get("clock")
+    agent = _opened(DurableAgent, fresh, url, name, policy, synchronous, snapshot_every, keep_log, clock)
+    return _as_it_was(agent, "arms", given, options)
+
+
+def open_ranking_agent(
+    url: str,
+    name: str,
+    policy: RankingPolicy | None = None,
+    items: Iterable[Hashable] | None = None,
+    n_positions: int | None = None,
+    *,
+    synchronous: str = "full",
+    snapshot_every: int = SNAPSHOT_EVERY,
+    keep_log: bool = True,
+    **options: Any,
+) -> DurableRankingAgent:
+    """Open an agent that ranks, whose every ranking is on disk when `ask` or `tell` returns; see `open_agent`."""
+    given = None if items is None else list(items)
+
+    def fresh() -> DurableRankingAgent:
+        if policy is None or given is None or n_positions is None:
+            raise BadInput(
+                f"policy, items and n_positions must be given: there is no agent {shortened(name)} at {url} yet"
+            )
+        return DurableRankingAgent(policy, given, n_positions, **options)
+
+    clock = options.get("clock")
+    agent = _opened(DurableRankingAgent, fresh, url, name, policy, synchronous, snapshot_every, keep_log, clock)
+    more = {} if n_positions is None else {"n_positions": n_positions}
+    return _as_it_was(agent, "items", given, {**options, **more})
+
+
+def read_log(url: str, name: str) -> Any:
+    """Return all decisions of an agent as a polars frame, also while another process writes it.
+
+    Columns: id, asked (UTC), chosen, outcome ("open", "rewarded", "defaulted" or "dropped"), reward, answered (UTC),
+    late, how many rewards came after the end, and, of agents that know them, propensity, of what was chosen, and
+    propensities, of all options, as JSON. Of rankings, chosen and reward are lists, and propensities are of each place.
+    What others chose (`observe`) is there without an id.
+    """
+    return frame_of_events(events_of(url, name))
+
+
+def _opened(
+    kind: type[Kept],
+    fresh: Callable[[], Kept],
+    url: str,
+    name: str,
+    policy: AnyPolicy | None,
+    synchronous: str,
+    snapshot_every: int,
+    keep_log: bool,
+    clock: Clock | None,
+) -> Kept:
+    check_count("snapshot_every", snapshot_every)
+    check_flag("keep_log", keep_log)
+    store = open_store(url, name, synchronous)
+    try:
+        found = _found(kind, store, name, policy, url, clock)
+        if found is None:
+            agent, n_events = fresh(), 0
+            agent._attach(store, name, 0, snapshot_every, keep_log)
+            agent.snapshot()
+        else:
+            agent, n_events = found
+            agent._attach(store, name, n_events, snapshot_every, keep_log)
+        return agent
+    except BaseException:
+        shut_store(store, name)
+        raise
+
+
+def _found(
+    kind: type[Kept], store: SqliteStore, name: str, policy: AnyPolicy | None, url: str, clock: Clock | None
+) -> tuple[Kept, int] | None:
+    """Return an agent as it was, and after how many events; None if there is none."""
+    source = Source(f"agent {name!r} at {url}", "open_agent", "url, name")
+    damage: DamagedFile | None = None
+    for snapshot in store.snapshots(name):
+        try:
+            content = json.loads(snapshot.content)
+            demand(isinstance(content, dict) and fits_its_digest(content), "its content does not fit its digest")
+            agent = kind._from_content(content, policy, source, clock)
+        except (DamagedFile, ValueError, RecursionError) as error:
+            if isinstance(error, BadInput) and not isinstance(error, DamagedFile):
+                raise  # it is what was given that is wrong
+            damage = damage or DamagedFile(f"{source.name} is damaged: {error}")
+            continue
+        return agent, _done_again(agent, store, name, snapshot.n_events, source)
+    if damage is not None:
+        raise damage
+    return None
+
+
+def _done_again(agent: Durable, store: SqliteStore, name: str, n_events: int, source: Source) -> int:
+    """Do again what came after a snapshot, and return how many events there were in all."""
+    for number, event in store.events(name, n_events):
+        try:
+            demand(number == n_events + 1, f"event {n_events + 1} is missing")
+            replay(agent, json.loads(event))
+        except DAMAGED as error:
+            raise DamagedFile(f"{source.name} is damaged at event {number}: {error}") from error
+        n_events = number
+    return n_events
+
+
+def _as_it_was(agent: Kept, noun: str, given: list[Hashable] | None, options: dict[str, Any]) -> Kept:
+    """Return an agent if what was given is what it was made with; else close it and say what differs."""
+    try:
+        if given is not None:
+            named = [plain_option(noun.removesuffix("s"), option) for option in given]
+            known = agent._options.names or []
+            is_known = named in ([*known[: len(named)]], agent._on_offer())
+            if not is_known:
+                raise BadInput(
+                    f"{noun} must be those that the agent began with, or has on offer, "
+                    f"{shortened(agent._on_offer())}, not {shortened(given)}: it exists already; "
+                    f"add_{noun[:-1]} and retire_{noun[:-1]} change them"
+                )
+        made_with = {
+            **vars(agent.settings),
+            "seed": agent.seed,
+            "horizon": agent.horizon,
+            "n_positions": getattr(agent, "n_positions", None),
+        }
+        for option, value in options.items():
+            if option in made_with and value is not None and value != made_with[option]:
+                raise BadInput(
+                    f"{option} must be {made_with[option]!r}, as the agent was made with, not {shortened(value)}"
+                )
+    except BaseException:
+        agent.close()
+        raise
+    return agent

@@ -1,0 +1,43 @@
+"""What a journal tells, done again. It says when everything happened: no clock is asked."""
+
+from typing import Any
+
+from corebandit.agents.codec import arm_from_json
+from corebandit.agents.events import ADD, ASK, EXPIRE, FORGET, LATE, OBSERVE, RETIRE, TELL, TURN_BACK, from_journal
+from corebandit.contracts.audit import demand
+from corebandit.contracts.errors import DamagedFile
+from corebandit.contracts.validate import shortened
+
+
+def replay(agent: Any, event: list[Any]) -> None:
+    """Let an agent do once more what it did."""
+    kind, *told = event
+    ledger = agent._ledger
+    if kind == ASK:
+        decision_id, now, chosen, _, *given = told  # propensities come out again
+        choice = agent._choose(*from_journal(*given))
+        now_chosen, then = agent._chosen(choice), agent._from_journal(chosen)
+        demand(now_chosen == then, f"{shortened(then)} was chosen, and {shortened(now_chosen)} is chosen now")
+        ledger.enter(now_chosen, choice, now, decision_id)
+    elif kind == TELL:
+        decision_id, now, lesson = told
+        agent._learn(ledger.find(decision_id), lesson, now)
+        ledger.close(decision_id)
+    elif kind == OBSERVE:
+        now, chosen, lesson, *given = told
+        agent._learn(agent._chosen_by_others(chosen, *given), lesson, now)
+    elif kind == FORGET:
+        ledger.close(told[0])
+    elif kind == EXPIRE:
+        now, reward, decision_ids = told
+        agent._expire(decision_ids, reward, now)
+    elif kind == LATE:
+        ledger.count_late(told[0])
+    elif kind == TURN_BACK:
+        ledger.turn_back(told[0])
+    elif kind == ADD:
+        agent._add(arm_from_json(told[0]))
+    elif kind == RETIRE:
+        agent._retire(arm_from_json(told[0]))
+    else:
+        raise DamagedFile(f"this version knows nothing of {shortened(kind)}")

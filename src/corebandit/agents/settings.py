@@ -1,0 +1,63 @@
+"""What can be set of an agent besides its policy: how long decisions wait, traffic of the options, propensities."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from corebandit.agents.traffic import PATIENCE
+from corebandit.contracts.errors import BadInput
+from corebandit.contracts.validate import check_count, check_number, shortened
+
+MANY_OPEN = 100_000  # decisions that wait, of which a warning is given
+Clock = Callable[[], float]  # seconds; it may go backwards
+clock: Clock = time.time
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of an agent; `Agent` says what they do."""
+
+    window: float | None = None
+    default_reward: float | None = None
+    max_open: int | None = None
+    patience: int = PATIENCE
+    max_share: float = 1.0
+    propensity_draws: int | None = None
+    min_propensity: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Validate, and keep plain numbers, which JSON knows."""
+        checked: dict[str, float] = {
+            "patience": check_count("patience", self.patience, at_least=0),
+            "max_share": check_number("max_share", self.max_share, above=0, at_most=1),
+        }
+        if self.window is not None:
+            checked["window"] = check_number("window", self.window, above=0)
+        if self.default_reward is not None:
+            checked["default_reward"] = check_number("default_reward", self.default_reward)
+        if self.max_open is not None:
+            checked["max_open"] = check_count("max_open", self.max_open)
+        if self.propensity_draws is not None:
+            checked["propensity_draws"] = check_count("propensity_draws", self.propensity_draws, at_least=2)
+        checked["min_propensity"] = check_number("min_propensity", self.min_propensity, at_least=0, at_most=1)
+        if self.min_propensity > 0 and not self.propensity_draws:
+            raise BadInput(
+                f"min_propensity={self.min_propensity:g} needs propensity_draws, such as 100: a probability that "
+                "is not known cannot be kept above a bound"
+            )
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what is not as usual, ready for JSON."""
+        usual = Settings()
+        return {name: value for name, value in asdict(self).items() if value != getattr(usual, name)}
+
+    @classmethod
+    def from_json(cls, saved: Any) -> "Settings":
+        """Return the settings that were saved."""
+        known = {field.name for field in fields(cls)}
+        if not isinstance(saved, dict) or not known.issuperset(saved):
+            raise BadInput(f"settings must be a table with {', '.join(sorted(known))}, not {shortened(saved)}")
+        return cls(**saved)

@@ -1,0 +1,1 @@
+"""Where durable agents are kept."""
