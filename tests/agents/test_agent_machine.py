@@ -210,6 +210,7 @@ class DurableMachine(AgentMachine):
         if self.agent._snapshots is not None:
             self.agent._snapshots.join()
         store = self.agent._store
+        self.agent._let_go.detach()
         opening._stores.pop(store.path)
         store._connection.close()
         store._lock.release()

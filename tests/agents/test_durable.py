@@ -1,5 +1,8 @@
 """A durable agent loses nothing that it returned, whatever becomes of its process."""
 
+import contextlib
+import datetime
+import gc
 import json
 import os
 import random
@@ -36,6 +39,7 @@ def crash(agent: Durable) -> None:
     if agent._snapshots is not None:
         agent._snapshots.join()
     store = agent._store
+    agent._let_go.detach()
     opening._stores.pop(store.path)
     store._connection.close()
     store._lock.release()
@@ -92,6 +96,7 @@ def check_nothing_is_lost(url: str, acknowledged: Path) -> int:
         assert len(rewarded) - len(told) <= THREADS * n_kills
         assert set(agent.pending) == {key for key, row in log.items() if row["outcome"] == "open"}
         content = agent.to_dict()
+        del content["began_with"]
     assert replayed(url, "banner") == content
     return len(asked) + len(told)
 
@@ -204,7 +209,8 @@ def test_many_agents_share_a_file_and_others_may_read_it(url):
             two.ask()
         assert cb.read_log(url, "one")["outcome"].to_list() == ["rewarded"] * 3
         assert cb.read_log(url, "two")["chosen"].to_list()[:2] in ([1, 2], [2, 1])
-        assert cb.read_log(url, "three").is_empty()
+        with pytest.raises(cb.BadInput, match=r"there is no agent 'three' in .*; there are 'one', 'two'"):
+            cb.read_log(url, "three")
 
 
 def test_a_log_may_be_trimmed(url, monkeypatch):
@@ -228,10 +234,10 @@ def test_a_snapshot_in_pieces_counts_when_its_last_one_is_there(url, monkeypatch
     played(agent)
     execute = agent._store._execute
 
-    def stop_before_the_end(statement):
-        if statement[0].startswith("INSERT OR IGNORE INTO snapshots"):
+    def stop_before_the_end(*statements):
+        if any(text.startswith("INSERT OR IGNORE INTO snapshots") for text, _ in statements):
             raise KeyboardInterrupt
-        execute(statement)
+        execute(*statements)
 
     monkeypatch.setattr(agent._store, "_execute", stop_before_the_end)
     with pytest.raises(KeyboardInterrupt):
@@ -417,6 +423,130 @@ def test_copies_and_forks_are_refused(url):
             os._exit(2)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         agent.ask()
+
+
+# What a reviewer found -------------------------------------------------------------------------------------------
+
+
+def test_what_numpy_calls_an_arm_is_written_down_by_the_agents_own_name(url):
+    agent = cb.open_agent(url, "banner", POLICY, [0, 1, 2], seed=3)
+    agent.observe(np.int64(1), 1.0)
+    agent.ask(arms=list(np.arange(2)))
+    agent.retire_arm(np.int64(1))
+    played(agent)
+    content = agent.to_dict()
+    crash(agent)
+    with cb.open_agent(url, "banner") as again:
+        assert again.to_dict() == content
+
+
+def test_bad_input_of_any_kind_changes_nothing_and_the_agent_goes_on(url):
+    agent = cb.open_agent(url, "banner", POLICY, ARMS, seed=3)
+    decision, content = agent.ask(), agent.to_dict()
+    for call, error in (
+        (lambda: agent.tell(decision), TypeError),
+        (lambda: agent.ask(arms=5), cb.BadInput),
+        (lambda: agent.ask(arms="red"), cb.BadInput),
+        (lambda: agent.ask(arms=["pink"]), cb.UnknownArm),
+        (lambda: agent.add_arm(datetime.date(2026, 11, 16)), cb.BadInput),
+        (lambda: agent.tell(decision, "much"), cb.BadReward),
+    ):
+        with pytest.raises(error):
+            call()
+        assert agent.to_dict() == content
+    agent.tell(decision, 1.0)
+    agent.close()
+
+
+def test_decisions_returned_while_another_thread_closes_are_kept(url):
+    for _ in range(10):
+        agent, returned = cb.open_agent(url, "banner", cb.UCB1(), ARMS, synchronous="normal"), []
+
+        def work(agent=agent, returned=returned):
+            with contextlib.suppress(cb.BadInput):
+                while True:
+                    returned.append(agent.ask().id)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.02)
+        agent.close()
+        for thread in threads:
+            thread.join()
+        assert set(returned) <= set(cb.read_log(url, "banner")["id"])
+
+
+def test_an_agent_whose_beginning_cannot_be_kept_is_not_opened(url, monkeypatch):
+    def full(store, name, snapshot):
+        raise CannotWrite("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite.SqliteStore, "keep", full)
+        with pytest.raises(CannotWrite, match="the disk is full"):
+            cb.open_agent(url, "banner", cb.UCB1(), ARMS)
+    with cb.open_agent(url, "banner", cb.UCB1(), ARMS) as agent:
+        agent.ask()
+
+
+def test_events_without_a_beginning_are_no_new_agent(url):
+    agent = cb.open_agent(url, "banner", cb.UCB1(), ARMS)
+    agent.ask()
+    agent._store._connection.execute("DELETE FROM snapshots")
+    crash(agent)
+    with pytest.raises(cb.DamagedFile, match="it has events and nothing that they began with"):
+        cb.open_agent(url, "banner", cb.UCB1(), ARMS)
+
+
+def test_a_clock_set_back_between_two_runs_lets_windows_end(url):
+    clock = HandClock()
+    options = {"window": 100.0, "default_reward": 0.0, "clock": clock}
+    agent = cb.open_agent(url, "banner", cb.UCB1(), ARMS, **options)
+    agent.ask()
+    crash(agent)
+    clock.now -= 5_000.0
+    with cb.open_agent(url, "banner", **options) as again:
+        again.ask()
+        clock.now += 101.0
+        again.ask()
+        assert again.n_observations == 2
+        assert len(again.pending) == 1
+
+
+def test_a_smaller_snapshot_of_the_same_moment_replaces_all_of_a_larger_one(url, monkeypatch):
+    monkeypatch.setattr(sqlite, "PIECE", 100)
+    with cb.open_agent(url, "banner", cb.UCB1(), ARMS) as agent:
+        store = agent._store
+        store.keep("other", sqlite.Snapshot(3, "a" * 1_000))
+        store.keep("other", sqlite.Snapshot(3, "b" * 250))
+        assert [snapshot.content for snapshot in store.snapshots("other")] == ["b" * 250]
+
+
+def test_an_agent_that_nobody_holds_any_more_can_be_opened_again(url):
+    agent = cb.open_agent(url, "banner", cb.UCB1(), ARMS)
+    agent.ask()
+    del agent
+    gc.collect()
+    with cb.open_agent(url, "banner") as again:
+        assert len(again.pending) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"arms": ["red"]}, "arms must be those that the agent began with"),
+        ({"arms": "red"}, "arms must be a list of options, not the string 'red'"),
+        ({"windw": 3}, "Agent has no option 'windw'; it has policy, arms, seed"),
+        ({"window": None}, "window must be 10.0, as the agent was made with, not None"),
+    ],
+)
+def test_what_was_meant_otherwise_is_said_when_an_agent_is_opened_again(url, given, sentence):
+    with cb.open_agent(url, "banner", cb.UCB1(), ARMS, window=10.0):
+        pass
+    with pytest.raises(cb.BadInput, match=sentence):
+        cb.open_agent(url, "banner", **given)
+    with pytest.raises(cb.BadInput, match=r"does not rank: say open_agent"):
+        cb.open_ranking_agent(url, "banner")
 
 
 # What the system is asked ----------------------------------------------------------------------------------------

@@ -225,7 +225,7 @@ class Agent(LiveAgent[Hashable, Choice]):
             self._learn((index, row, None), checked, now)
             if self._journal is not None:
                 given = [] if row is None else [array_to_json(row)]
-                self._journal([OBSERVE, now, arm_to_json(arm), checked, *given])
+                self._journal([OBSERVE, now, arm_to_json(self._options.name(index)), checked, *given])
 
     def forget(self, decision: Decision | DecisionId) -> None:
         """Drop a decision that was not carried out. One that was and paid nothing has a reward: tell(decision, 0)."""

@@ -22,7 +22,7 @@ FORMAT = FORMATS[-1]
 LONGEST_MODEL = 1000  # characters of a model that an error shows: it is to be made again from them
 LARGEST_GAIN = 1100  # zlib makes no data smaller than to a share of 1 / 1032
 # What restoring nonsense raises.
-DAMAGED = (ValueError, KeyError, TypeError, OverflowError, MemoryError, RecursionError, zlib.error)
+DAMAGED = (ValueError, LookupError, TypeError, AttributeError, OverflowError, MemoryError, RecursionError, zlib.error)
 
 
 class Source(NamedTuple):

@@ -8,6 +8,7 @@ as a snapshot, by a thread of its own. To open an agent is to read the last snap
 import json
 import threading
 import warnings
+import weakref
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, Self, TypeVar, cast
@@ -17,11 +18,11 @@ from corebandit.agents.codec import in_json
 from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.log import frame_of_events
 from corebandit.agents.ranking_agent import RankingAgent
-from corebandit.agents.stores.opening import forget_stores, shut_store
+from corebandit.agents.stores.opening import shut_store
 from corebandit.agents.stores.sqlite import SqliteStore
 from corebandit.agents.stores.store import Snapshot
 from corebandit.contracts.atomic_files import json_with_digest
-from corebandit.contracts.errors import BadInput, CannotWrite
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.validate import shortened
 
 CLOSED = "it was closed"
@@ -30,25 +31,23 @@ Returned = TypeVar("Returned")
 
 
 def _kept(method: Callable[Given, Returned]) -> Callable[Given, Returned]:
-    """Let a method return only when what it did is on disk."""
+    """Let a method return only when what it did is on disk; threads wait for that together, outside its lock."""
 
     @wraps(method)
     def call(*given: Given.args, **named: Given.kwargs) -> Returned:
-        agent = cast("Durable", given[0])
-        agent._check_usable()
+        agent, is_refused = cast("Durable", given[0]), True
         try:
-            try:
-                return method(*given, **named)
-            finally:
-                agent._store.sync()
-        except CannotWrite as error:
-            agent._failure = str(error)
-            raise
-        except BadInput:
-            raise  # nothing was half done
-        except BaseException:
-            agent._failure = "it was interrupted, and memory may be ahead of the disk"
-            raise
+            with agent._lock:
+                agent._check_usable()
+                is_refused = False
+                try:
+                    return method(*given, **named)
+                except BaseException:
+                    agent._distrust_what_is_half_done()  # before anyone else has the lock
+                    raise
+        finally:
+            if not is_refused:
+                agent._sync()
 
     return call
 
@@ -58,33 +57,63 @@ class Durable(LiveAgent[Any, Any]):
 
     _store: SqliteStore
     _name: str
+    _began_with = 0  # options, of those that it has
     _failure = ""  # why it must be opened again
     _snapshots: threading.Thread | None = None
 
     def _attach(self, store: SqliteStore, name: str, n_events: int, snapshot_every: int, keep_log: bool) -> None:
         self._store, self._name, self._n_events = store, name, n_events
         self._snapshot_every, self._keep_log = snapshot_every, keep_log
+        self._keeping = threading.Lock()  # one snapshot at a time
         self._journal = self._take
+        self._written = self._mark()
+        self._let_go = weakref.finalize(self, shut_store, store, name)  # also if nobody closes it
 
     def _take(self, event: list[Any]) -> None:
         """Write down what happened; called in its order, under the agent's lock."""
+        text = json.dumps(event, separators=(",", ":"))
         self._n_events += 1
-        self._store.write(self._name, self._n_events, json.dumps(event, separators=(",", ":")))
+        self._store.write(self._name, self._n_events, text)
+        self._written = self._mark()
         if self._n_events % self._snapshot_every == 0 and (self._snapshots is None or not self._snapshots.is_alive()):
             content, n_events = self._content(), self._n_events
             self._snapshots = threading.Thread(target=self._keep_snapshot, args=(content, n_events), daemon=True)
             self._snapshots.start()
 
+    def _mark(self) -> tuple[Any, ...]:
+        """Return what every change of the agent changes some of."""
+        desk, ledger = self._desk, self._ledger
+        return desk.n_observations, desk.rng.words.tobytes(), len(ledger.waiting), len(self._options.on_offer)
+
+    def _distrust_what_is_half_done(self) -> None:
+        """Refuse all further calls if something was changed and not written down."""
+        if self._mark() != self._written:
+            self._failure = self._failure or "it was interrupted, and memory may be ahead of the disk"
+
+    def _sync(self) -> None:
+        try:
+            self._store.sync()
+        except BaseException as error:
+            self._failure = self._failure or str(error) or "it was interrupted while it waited for the disk"
+            raise
+
     def _keep_snapshot(self, content: dict[str, Any], n_events: int) -> None:
         try:
-            self._store.sync()  # no snapshot is ahead of its events
-            self._store.keep(self._name, Snapshot(n_events, json_with_digest(in_json(content))))
-            if not self._keep_log:
-                self._store.trim(self._name)
+            with self._keeping:
+                self._store.sync()  # no snapshot is ahead of its events
+                self._store.keep(self._name, Snapshot(n_events, json_with_digest(in_json(content))))
+                if not self._keep_log:
+                    self._store.trim(self._name)
         except (BadInput, OSError) as error:
-            warnings.warn(
-                f"no snapshot of agent {self._name!r} was kept, so it will open slowly: {error}", stacklevel=2
-            )
+            warnings.warn(f"no snapshot of agent {self._name!r} was kept, so it opens slowly: {error}", stacklevel=2)
+
+    def _content(self) -> dict[str, Any]:
+        return {**super()._content(), "began_with": self._began_with}
+
+    def _keep_first_snapshot(self) -> None:
+        """Keep what the agent begins with: without it nothing that comes can be done again."""
+        self._began_with = len(self._options.names or ())
+        self._store.keep(self._name, Snapshot(0, json_with_digest(in_json(self._content()))))
 
     def _check_usable(self) -> None:
         if self._failure:
@@ -94,10 +123,9 @@ class Durable(LiveAgent[Any, Any]):
         super()._become_another()
         if self._failure == CLOSED:
             return
+        self._let_go.detach()
         self._journal = None
         self._failure = "this process was forked from the one that writes it; let that one decide"
-        self._store.abandon()
-        forget_stores()
 
     def __copy__(self) -> Self:
         """Refuse: an agent that is kept in one place is one agent."""
@@ -105,21 +133,25 @@ class Durable(LiveAgent[Any, Any]):
 
     def snapshot(self) -> None:
         """Keep all that makes the agent now, so that it opens quickly; that happens by itself too."""
-        self._check_usable()
         with self._lock:
+            self._check_usable()
             content, n_events = self._content(), self._n_events
         self._keep_snapshot(content, n_events)
 
     def close(self) -> None:
         """Keep a snapshot, and let others open the agent. Without it nothing is lost."""
-        if self._failure == CLOSED:
-            return
-        if self._snapshots is not None:
-            self._snapshots.join()
-        if not self._failure:
-            self.snapshot()
-        self._failure, self._journal = CLOSED, None
-        shut_store(self._store, self._name)
+        with self._lock:  # whoever comes later is refused
+            if self._failure == CLOSED or not self._let_go.alive:
+                return
+            content, n_events = None if self._failure else self._content(), self._n_events
+            self._failure, self._journal = CLOSED, None
+        try:
+            if self._snapshots is not None:
+                self._snapshots.join()
+            if content is not None:
+                self._keep_snapshot(content, n_events)
+        finally:
+            self._let_go()
 
     def __enter__(self) -> Self:
         """Return the agent, for a `with`."""
@@ -131,6 +163,7 @@ class Durable(LiveAgent[Any, Any]):
 
     def log(self) -> Any:
         """Return all decisions as a polars frame: `read_log` says more."""
+        self._check_usable()
         self._store.sync()
         return frame_of_events(self._store.events(self._name))
 

@@ -4,20 +4,29 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from corebandit.agents.codec import arm_from_json, arm_to_json, array_from_json, array_to_json
+from corebandit.agents.options import plain_option
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.features import as_rows
 from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import shortened
 
 ASK, TELL, OBSERVE, FORGET, EXPIRE, LATE, ADD, RETIRE, TURN_BACK = KINDS = (
     *("ask", "tell", "observe", "forget", "expire", "late", "add", "retire", "turn back"),
 )
 
 
-def as_given(features: Any, arms: Iterable[Hashable] | None) -> tuple[FloatArray | None, list[Hashable] | None]:
+def as_given(features: Any, arms: Any) -> tuple[Any, Any]:
     """Return what was given to `ask` in a form that can be written down."""
     if isinstance(features, Mapping) and arms is None:
         arms, features = list(features), list(features.values())
-    rows = None if features is None else as_rows(features)
-    return rows, None if arms is None else list(arms)
+    rows = features if features is None or isinstance(features, Mapping) else as_rows(features)
+    if arms is None or isinstance(arms, str):  # which is refused in a moment, as a mapping beside arms is
+        return rows, arms
+    try:
+        named = [plain_option("arm", arm) for arm in arms]
+    except TypeError as error:
+        raise BadInput(f"arms must be a list of arms, not {shortened(arms)}") from error
+    return rows, named
 
 
 def asked(decision: Any, now: float, features: FloatArray | None, arms: Iterable[Hashable] | None) -> list[Any]:

@@ -211,6 +211,8 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
         option = plain_option(self._options.noun, option)
         with self._lock:
             options = self._named("added")
+            if self._journal is not None:
+                arm_to_json(option)  # what cannot be written down is refused before anything changes
             if not options.knows(option):
                 self._desk.make_room(len(options.names) + 1, self._desk.capacity)
                 options.add(option)
@@ -236,7 +238,7 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
                 )
             options.retire(options.retired | {index})
             if self._journal is not None:
-                self._journal([RETIRE, arm_to_json(option)])
+                self._journal([RETIRE, arm_to_json(options.names[index])])
 
     # What happened, again -----------------------------------------------------------------------------------------
 

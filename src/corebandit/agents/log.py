@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from corebandit.agents.codec import arm_from_json
 from corebandit.agents.events import ASK, EXPIRE, FORGET, LATE, OBSERVE, TELL
+from corebandit.contracts.errors import DamagedFile
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,7 +20,10 @@ def frame_of_events(events: Iterable[tuple[int, str]]) -> "pl.DataFrame":
     """Return a row for each decision, and for each choice that others made, in the order they were made."""
     import polars as pl
 
-    rows = _rows(events)
+    try:
+        rows = _rows(events)
+    except (TypeError, LookupError, json.JSONDecodeError) as error:
+        raise DamagedFile(f"the events cannot be read: {error}") from error
     columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in COLUMNS}
     columns["chosen"] = _shown(columns["chosen"])
     columns["propensities"] = [None if each is None else json.dumps(each) for each in columns["propensities"]]
@@ -60,7 +64,10 @@ def _rows(events: Iterable[tuple[int, str]]) -> list[dict[str, Any]]:
         elif kind == EXPIRE:
             now, reward, decision_ids = told
             for decision_id in decision_ids:
-                end(decision_id, DROPPED if reward is None else DEFAULTED, reward, now)
+                row = decisions.get(decision_id, {})
+                ranks = isinstance(row.get("chosen"), list) and reward is not None
+                learned = [0] * len(row["chosen"]) if ranks else reward
+                end(decision_id, DROPPED if reward is None else DEFAULTED, learned, now)
         elif kind == LATE and (found := decisions.get(told[0])) is not None:
             found["late"] += 1
     return rows

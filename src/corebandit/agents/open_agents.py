@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Callable, Hashable, Iterable
+from inspect import signature
 from typing import Any, TypeVar
 
+from corebandit.agents.agent import Agent
 from corebandit.agents.codec import DAMAGED, Source
 from corebandit.agents.durable import Durable, DurableAgent, DurableRankingAgent
 from corebandit.agents.log import frame_of_events
 from corebandit.agents.options import plain_option
+from corebandit.agents.ranking_agent import RankingAgent
 from corebandit.agents.replay import replay
 from corebandit.agents.settings import Clock
 from corebandit.agents.stores.opening import events_of, open_store, shut_store
@@ -71,7 +74,8 @@ def open_agent(
     1
     >>> folder.cleanup()
     """
-    given = None if arms is None else list(arms)
+    given = _listed("arms", arms)
+    _check_options(Agent, options)
 
     def fresh() -> DurableAgent:
         if policy is None:
@@ -96,7 +100,8 @@ def open_ranking_agent(
     **options: Any,
 ) -> DurableRankingAgent:
     """Open an agent that ranks, whose every ranking is on disk when `ask` or `tell` returns; see `open_agent`."""
-    given = None if items is None else list(items)
+    given = _listed("items", items)
+    _check_options(RankingAgent, options)
 
     def fresh() -> DurableRankingAgent:
         if policy is None or given is None or n_positions is None:
@@ -109,6 +114,19 @@ def open_ranking_agent(
     agent = _opened(DurableRankingAgent, fresh, url, name, policy, synchronous, snapshot_every, keep_log, clock)
     more = {} if n_positions is None else {"n_positions": n_positions}
     return _as_it_was(agent, "items", given, {**options, **more})
+
+
+def _listed(noun: str, options: Iterable[Hashable] | None) -> list[Hashable] | None:
+    if isinstance(options, str):
+        raise BadInput(f"{noun} must be a list of options, not the string {shortened(options)}")
+    return None if options is None else list(options)
+
+
+def _check_options(kind: type, options: dict[str, Any]) -> None:
+    known = signature(kind).parameters
+    for option in options:
+        if option not in known:
+            raise BadInput(f"{kind.__name__} has no option {option!r}; it has {', '.join(known)}")
 
 
 def read_log(url: str, name: str) -> Any:
@@ -135,19 +153,22 @@ def _opened(
 ) -> Kept:
     check_count("snapshot_every", snapshot_every)
     check_flag("keep_log", keep_log)
-    store = open_store(url, name, synchronous)
+    store, agent = open_store(url, name, synchronous), None
     try:
         found = _found(kind, store, name, policy, url, clock)
         if found is None:
-            agent, n_events = fresh(), 0
+            agent = fresh()
             agent._attach(store, name, 0, snapshot_every, keep_log)
-            agent.snapshot()
+            agent._keep_first_snapshot()
         else:
             agent, n_events = found
             agent._attach(store, name, n_events, snapshot_every, keep_log)
         return agent
     except BaseException:
-        shut_store(store, name)
+        if agent is None:
+            shut_store(store, name)
+        else:
+            agent._let_go()
         raise
 
 
@@ -161,7 +182,12 @@ def _found(
         try:
             content = json.loads(snapshot.content)
             demand(isinstance(content, dict) and fits_its_digest(content), "its content does not fit its digest")
+            if "items" in content and not issubclass(kind, RankingAgent):
+                raise BadInput(f"{source.name} ranks: say open_ranking_agent(...)")
+            if "arms" in content and not issubclass(kind, Agent):
+                raise BadInput(f"{source.name} does not rank: say open_agent(...)")
             agent = kind._from_content(content, policy, source, clock)
+            agent._began_with = check_count("began_with", content["began_with"], at_least=0)
         except (DamagedFile, ValueError, RecursionError) as error:
             if isinstance(error, BadInput) and not isinstance(error, DamagedFile):
                 raise  # it is what was given that is wrong
@@ -170,6 +196,8 @@ def _found(
         return agent, _done_again(agent, store, name, snapshot.n_events, source)
     if damage is not None:
         raise damage
+    if next(iter(store.events(name)), None) is not None:
+        raise DamagedFile(f"{source.name} is damaged: it has events and nothing that they began with")
     return None
 
 
@@ -182,6 +210,8 @@ def _done_again(agent: Durable, store: SqliteStore, name: str, n_events: int, so
         except DAMAGED as error:
             raise DamagedFile(f"{source.name} is damaged at event {number}: {error}") from error
         n_events = number
+    # Had the clock been set back meanwhile, the next look at it would show.
+    agent._latest = max((asked for _, _, asked in agent._ledger.waiting.values()), default=agent._latest)
     return n_events
 
 
@@ -191,8 +221,7 @@ def _as_it_was(agent: Kept, noun: str, given: list[Hashable] | None, options: di
         if given is not None:
             named = [plain_option(noun.removesuffix("s"), option) for option in given]
             known = agent._options.names or []
-            is_known = named in ([*known[: len(named)]], agent._on_offer())
-            if not is_known:
+            if named not in (known[: agent._began_with], agent._on_offer()):
                 raise BadInput(
                     f"{noun} must be those that the agent began with, or has on offer, "
                     f"{shortened(agent._on_offer())}, not {shortened(given)}: it exists already; "
@@ -205,7 +234,7 @@ def _as_it_was(agent: Kept, noun: str, given: list[Hashable] | None, options: di
             "n_positions": getattr(agent, "n_positions", None),
         }
         for option, value in options.items():
-            if option in made_with and value is not None and value != made_with[option]:
+            if option in made_with and value != made_with[option] and (option, value) != ("seed", None):
                 raise BadInput(
                     f"{option} must be {made_with[option]!r}, as the agent was made with, not {shortened(value)}"
                 )

@@ -178,7 +178,7 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
             try:
                 choice = self._found(ranking, ranking_id)
             except TooLate:
-                self._count_late(ranking_id, now, list(clicks))
+                self._count_late(ranking_id, now, _listed("clicks", clicks))
                 raise
             flags = self._clicks(choice[0], clicks)
             self._learn(choice, flags, now)
@@ -235,7 +235,7 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
     def _checked_default(self, reward: float | None) -> float | None:
         if reward is not None and reward != 0:
             raise BadReward(f"the default reward of a ranking must be 0, no click, or None, not {shortened(reward)}")
-        return reward
+        return None if reward is None else 0.0
 
     def _clicks(self, shown: IntArray, clicks: Iterable[Hashable]) -> IntArray:
         """Return 1 for each position that was clicked, else 0."""

@@ -1,5 +1,6 @@
 """From an address to a store: agents of a process that are in one file share it."""
 
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +29,11 @@ def open_store(url: str, name: str, synchronous: str) -> SqliteStore:
     if not isinstance(name, str) or not name:
         raise BadInput(f"name must be a string that is not empty, not {shortened(name)}")
     with _opening:
-        if (store := _stores.get(path)) is not None:
+        if (store := _stores.get(path)) is not None and store.has_failed:
+            raise BadInput(
+                f"{path} could not be written: close all its agents of this process first, then open them again"
+            )
+        if store is not None:
             if store.synchronous != synchronous:
                 raise BadInput(
                     f"synchronous must be {store.synchronous!r}, as for the other agents of {path}, not {synchronous!r}"
@@ -54,7 +59,8 @@ def shut_store(store: SqliteStore, name: str) -> None:
 
 def _close_if_idle(store: SqliteStore) -> None:
     if store.is_idle:
-        _stores.pop(store.path, None)
+        if _stores.get(store.path) is store:
+            del _stores[store.path]
         store.close()
 
 
@@ -63,6 +69,26 @@ def events_of(url: str, name: str) -> Iterator[tuple[int, str]]:
     return events_in(path_of(url), name)
 
 
-def forget_stores() -> None:
-    """Know of no store, in a forked process."""
+def _hold() -> None:
+    _opening.acquire()
+    for store in _stores.values():
+        store.hold()
+
+
+def _let_go() -> None:
+    for store in _stores.values():
+        store.let_go()
+    _opening.release()
+
+
+def _abandon() -> None:
+    """Leave all stores to the parent, in a forked process."""
+    global _opening
+    for store in _stores.values():
+        store.abandon()
     _stores.clear()
+    _opening = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_abandon)

@@ -4,6 +4,7 @@ Threads that wait for the disk wait together: whoever comes first writes what al
 large snapshot is written in pieces, between which events are; it counts once its last piece is there.
 """
 
+import contextlib
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -61,6 +62,22 @@ class SqliteStore:
         self._queueing, self._writing = threading.Lock(), threading.Lock()
         self._n_queued = self._n_written = 0
         self._failure: Exception | None = None
+        self._is_abandoned = False
+
+    @property
+    def has_failed(self) -> bool:
+        """Tell whether nothing can be written any more."""
+        return self._failure is not None
+
+    def hold(self) -> None:
+        """Let nobody write, while the process forks."""
+        self._writing.acquire()
+        self._queueing.acquire()
+
+    def let_go(self) -> None:
+        """Let others write again."""
+        self._queueing.release()
+        self._writing.release()
 
     def _prepare(self) -> None:
         connection = self._connection
@@ -94,14 +111,19 @@ class SqliteStore:
         return not self._names
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, when all that was written is on disk."""
+        with contextlib.suppress(BadInput):
+            self.sync()
         with self._writing:
-            self._connection.close()
+            self._failure = self._failure or CannotWrite(f"{self.path} was closed")
+            if not self._is_abandoned:  # else the connection is another process's
+                self._connection.close()
             self._lock.release()
 
     def abandon(self) -> None:
         """Let go of it in a forked process, to which it does not belong."""
         self._lock.release()
+        self._is_abandoned = True
         self._failure = BadInput(
             f"this process was forked from the one that writes {self.path}: let that one decide, or open another file"
         )
@@ -139,8 +161,6 @@ class SqliteStore:
     def sync(self) -> None:
         """Return when all that was written before is on disk."""
         wanted = self._n_queued
-        if self._failure is not None:
-            raise self._failure
         if self._n_written >= wanted:
             return
         with self._writing:
@@ -148,9 +168,9 @@ class SqliteStore:
                 return
             if self._failure is not None:
                 raise self._failure
-            with self._queueing:
-                queue, self._queue = self._queue, []
             try:
+                with self._queueing:
+                    queue, self._queue = self._queue, []
                 with self._errors():
                     self._connection.execute("BEGIN IMMEDIATE")
                     self._connection.executemany("INSERT INTO events VALUES (?, ?, ?)", queue)
@@ -160,6 +180,11 @@ class SqliteStore:
                 self._failure = CannotWrite(
                     f"cannot write {self.path}: {error}; what nobody was told of is not kept, so open its agents again"
                 )
+                with contextlib.suppress(sqlite3.Error):
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK")
+                if not isinstance(error, Exception):
+                    raise  # someone wants the process to stop
                 raise self._failure from error
             self._n_written += len(queue)
 
@@ -169,7 +194,11 @@ class SqliteStore:
         for piece, start in enumerate(range(0, len(content), PIECE)):
             part = content[start : start + PIECE]
             self._execute(("INSERT OR REPLACE INTO pieces VALUES (?, ?, ?, ?)", (name, number, piece, part)))
-        self._execute(("INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (name, number)))
+        n_pieces = -(-len(content) // PIECE)
+        self._execute(
+            ("DELETE FROM pieces WHERE agent = ? AND n_events = ? AND piece >= ?", (name, number, n_pieces)),
+            ("INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (name, number)),
+        )
         with self._errors(), self._writing:
             old = [row[0] for row in self._connection.execute(SNAPSHOTS, (name,))][KEPT_SNAPSHOTS:]
             unfinished = [row[0] for row in self._connection.execute(UNFINISHED, (name, number))]
@@ -238,6 +267,10 @@ def events_in(path: Path, name: str) -> Iterator[tuple[int, str]]:
         after = 0
         with _Errors(path):
             _schema_version(connection, path)
+            names = [row[0] for row in connection.execute("SELECT DISTINCT agent FROM snapshots ORDER BY agent")]
+            if name not in names:
+                known = ", ".join(map(shortened, names)) or "none"
+                raise BadInput(f"there is no agent {shortened(name)} in {path}; there are {known}")
             while rows := connection.execute(EVENTS, (name, after)).fetchall():
                 yield from rows
                 after = rows[-1][0]
@@ -251,16 +284,26 @@ def _connected(path: Path, synchronous: str) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise CannotWrite(f"cannot open {path}: {error}") from error
     with _Errors(path):
-        connection.execute("PRAGMA journal_mode = WAL")
+        (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode != "wal":
+            raise CannotWrite(
+                f"cannot use {path}: its file system has no write-ahead log, so readers would block writers"
+            )
         connection.execute(f"PRAGMA synchronous = {synchronous}")
+        for pragma in ("fullfsync", "checkpoint_fullfsync"):  # without which macOS does not flush the drive
+            connection.execute(f"PRAGMA {pragma} = 1")
     return connection
 
 
 def _schema_version(connection: sqlite3.Connection, path: Path) -> int:
     try:
         version = connection.execute("SELECT schema_version FROM about").fetchone()[0]
-    except (sqlite3.Error, TypeError) as error:
+    except TypeError as error:
         raise DamagedFile(f"{path} is no file of agents") from error
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            raise DamagedFile(f"{path} is no file of agents") from error
+        raise
     if not isinstance(version, int) or version > SCHEMA_VERSION:
         raise DamagedFile(f"{path} has schema {shortened(version)}; this version reads schemas up to {SCHEMA_VERSION}")
     return version

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from corebandit.contracts.errors import BadInput, CannotWrite
 
+FAR = 1 << 30
+
 
 class WriterLock:
     """Held from its making until `release`, or until the process ends."""
@@ -15,7 +17,7 @@ class WriterLock:
         try:
             file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise CannotWrite(f"cannot write {self._path}: {error.strerror}") from error
+            raise CannotWrite(f"cannot write {path}, nor {self._path.name} beside it: {error.strerror}") from error
         self._file: int | None = file
         if not _is_locked(file):
             holder = os.read(file, 32).decode("ascii", "replace").strip() or "another"
@@ -25,7 +27,8 @@ class WriterLock:
                 "read it; let that one decide for all, or give each a file of its own"
             )
         os.ftruncate(file, 0)
-        os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
+        os.lseek(file, 0, os.SEEK_SET)
+        os.write(file, f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
         """Let others write; a number of a file that was closed may be another's."""
@@ -40,7 +43,9 @@ def _is_locked(file: int) -> bool:
         if sys.platform == "win32":
             import msvcrt
 
+            os.lseek(file, FAR, os.SEEK_SET)  # a locked byte cannot be read, and the first ones say who holds it
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+            os.lseek(file, 0, os.SEEK_SET)
         else:
             import fcntl
 
