@@ -33,9 +33,9 @@ from corebandit.reproduction.studies import warmup_study
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "results"
-PAGES = ("README.md", "docs/results.md", "docs/which_policy.md")
+PAGES = ("README.md", "docs/results.md", "docs/which_policy.md", "docs/own_model.md")
 FIGURES = {"F1": "figure1", "F2": "figure2", "F3": "figure3", "F4": "figure4", "T": "theory"}
-STUDIES = {"G": "glm", "X": "exchange", "W": "warmup", "N": "neural"}
+STUDIES = {"G": "glm", "X": "exchange", "W": "warmup", "N": "neural", "-": "refits"}  # by how their claims begin
 KEPT = ("figure", "problem", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")
 SETTINGS = {  # warm-up factor and alpha
     "recommended": (0.5, 0.6),
@@ -140,7 +140,7 @@ def claims(stored: Stored, figure: str) -> str:
         factor = "either" if claim["warm_up"] is None else f"{claim['warm_up']:g}"
         said = verdicts.setdefault((f"{claim['id']}: {claim['claim']}", claim["reading"]), {})
         said[factor] = f"**{claim['verdict']}**"
-    factors = sorted({factor for said in verdicts.values() for factor in said})
+    factors = sorted({factor for said in verdicts.values() for factor in said}, reverse=True)  # the paper's first
     has_readings = any(reading for _, reading in verdicts)
     head = ("claim", *(("with",) if has_readings else ()), *(_warm_up(factor) for factor in factors))
     lines, before = [head, ("---",) * len(head)], ""
