@@ -425,7 +425,7 @@ def test_copies_and_forks_are_refused(url):
         agent.ask()
 
 
-# What a reviewer found -------------------------------------------------------------------------------------------
+# What broke it once ---------------------------------------------------------------------------------------------
 
 
 def test_what_numpy_calls_an_arm_is_written_down_by_the_agents_own_name(url):
