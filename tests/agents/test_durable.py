@@ -522,6 +522,16 @@ def test_a_smaller_snapshot_of_the_same_moment_replaces_all_of_a_larger_one(url,
         assert [snapshot.content for snapshot in store.snapshots("other")] == ["b" * 250]
 
 
+def test_pieces_of_an_unfinished_snapshot_go_whatever_other_agents_have(url):
+    with cb.open_agent(url, "banner", cb.UCB1(), ARMS) as agent:
+        store = agent._store
+        store.keep("other", sqlite.Snapshot(3, "whole"))
+        store._execute(("INSERT INTO pieces VALUES ('banner', 3, 0, 'cut off')", ()))
+        store.keep("banner", sqlite.Snapshot(9, "whole"))
+        left = store._connection.execute("SELECT agent, n_events FROM pieces ORDER BY 1, 2").fetchall()
+    assert left == [("banner", 0), ("banner", 9), ("other", 3)]
+
+
 def test_an_agent_that_nobody_holds_any_more_can_be_opened_again(url):
     agent = cb.open_agent(url, "banner", cb.UCB1(), ARMS)
     agent.ask()
@@ -545,7 +555,7 @@ def test_what_was_meant_otherwise_is_said_when_an_agent_is_opened_again(url, giv
         pass
     with pytest.raises(cb.BadInput, match=sentence):
         cb.open_agent(url, "banner", **given)
-    with pytest.raises(cb.BadInput, match=r"does not rank: say open_agent"):
+    with pytest.raises(cb.BadInput, match=r"an agent that does not rank: read it with open_agent$"):
         cb.open_ranking_agent(url, "banner")
 
 
@@ -566,7 +576,8 @@ for _ in range(3):
 
 @pytest.mark.endurance
 def test_the_disk_has_it_before_anyone_is_told(url, tmp_path):
-    strace = shutil.which("strace") or pytest.skip("strace is not installed, which shows what the system is asked")
+    strace = shutil.which("strace")
+    assert strace, "this test needs strace, which shows what the system is asked: install it"
     trace = tmp_path / "trace"
     traced = [strace, "-f", "-e", "trace=fdatasync,fsync,write,pwrite64", "-o", str(trace)]
     subprocess.run([*traced, sys.executable, "-c", TRACED, url], check=True, capture_output=True)

@@ -65,7 +65,7 @@ def test_a_later_parameter_moves_no_position():
 
 
 def test_descriptions_from_before_a_parameter_came_are_still_of_the_policy(tmp_path):
-    before, source = {**cb.CORe().describe(), "name": "Later"}, Source("data", "from_dict", "data")
+    before, source = {**cb.CORe().describe(), "name": "Later"}, Source("data", "from_dict", "data", {})
     assert Later().describe() == before
     assert Later().is_described_by(before)
     assert not Later(patience=4).is_described_by(before)

@@ -5,7 +5,7 @@ import json
 import math
 import os
 import zlib
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ class Source(NamedTuple):
     name: str  # a path, or data
     method: str  # which reads it
     argument: str  # what that method calls it
+    readers: Mapping[str, str]  # of each kind of agent, by how its options are listed
 
 
 def write_content(path: str | os.PathLike[str], content: dict[str, Any]) -> None:

@@ -18,9 +18,7 @@ from corebandit.agents.codec import in_json
 from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.log import frame_of_events
 from corebandit.agents.ranking_agent import RankingAgent
-from corebandit.agents.stores.opening import shut_store
-from corebandit.agents.stores.sqlite import SqliteStore
-from corebandit.agents.stores.store import Snapshot
+from corebandit.agents.stores.store import Snapshot, Store
 from corebandit.contracts.atomic_files import json_with_digest
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.validate import shortened
@@ -55,19 +53,21 @@ def _kept(method: Callable[Given, Returned]) -> Callable[Given, Returned]:
 class Durable(LiveAgent[Any, Any]):
     """What durable agents have besides deciding: a store, which is told everything."""
 
-    _store: SqliteStore
+    _store: Store
     _name: str
     _began_with = 0  # options, of those that it has
     _failure = ""  # why it must be opened again
     _snapshots: threading.Thread | None = None
 
-    def _attach(self, store: SqliteStore, name: str, n_events: int, snapshot_every: int, keep_log: bool) -> None:
+    def _attach(
+        self, store: Store, name: str, n_events: int, snapshot_every: int, keep_log: bool, shut: Callable[[], None]
+    ) -> None:
         self._store, self._name, self._n_events = store, name, n_events
         self._snapshot_every, self._keep_log = snapshot_every, keep_log
         self._keeping = threading.Lock()  # one snapshot at a time
         self._journal = self._take
         self._written = self._mark()
-        self._let_go = weakref.finalize(self, shut_store, store, name)  # also if nobody closes it
+        self._let_go = weakref.finalize(self, shut)  # also if nobody closes it
 
     def _take(self, event: list[Any]) -> None:
         """Write down what happened; called in its order, under the agent's lock."""

@@ -10,7 +10,7 @@ from corebandit.contracts.features import as_rows
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import shortened
 
-ASK, TELL, OBSERVE, FORGET, EXPIRE, LATE, ADD, RETIRE, TURN_BACK = KINDS = (
+ASK, TELL, OBSERVE, FORGET, EXPIRE, LATE, ADD, RETIRE, TURN_BACK = (
     *("ask", "tell", "observe", "forget", "expire", "late", "add", "retire", "turn back"),
 )
 

@@ -1,5 +1,6 @@
 """The decisions of an agent, by id: which wait for what became of them, since when, and how the others ended."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from typing import Any, Generic, TypeVar
@@ -142,6 +143,11 @@ class Ledger(Generic[Chosen, Choice]):
                 break
             found.append(decision_id)
         return found
+
+    @property
+    def latest(self) -> float:
+        """Return when the youngest decision that waits was made; before all time if none does."""
+        return max((asked for _, _, asked in self.waiting.values()), default=-math.inf)
 
     def turn_back(self, now: float) -> bool:
         """Let no decision be of the future, and tell whether any was: the clock went backwards.

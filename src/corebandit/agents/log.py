@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from corebandit.agents.codec import arm_from_json
 from corebandit.agents.events import ASK, EXPIRE, FORGET, LATE, OBSERVE, TELL
+from corebandit.agents.looking import in_utc
 from corebandit.contracts.errors import DamagedFile
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def frame_of_events(events: Iterable[tuple[int, str]]) -> "pl.DataFrame":
     columns["propensities"] = [None if each is None else json.dumps(each) for each in columns["propensities"]]
     series = {name: pl.Series(values, strict=False) for name, values in columns.items() if name not in MOMENTS}
     for name in MOMENTS:
-        series[name] = pl.Series([_moment(at) for at in columns[name]], dtype=pl.Datetime("us", "UTC"))
+        series[name] = pl.Series([in_utc(at) for at in columns[name]], dtype=pl.Datetime("us", "UTC"))
     return pl.DataFrame(series).select(pl.col("id").cast(pl.String), *COLUMNS[1:])
 
 
@@ -48,11 +48,7 @@ def _rows(events: Iterable[tuple[int, str]]) -> list[dict[str, Any]]:
         kind, *told = json.loads(text)
         if kind == ASK:
             decision_id, now, chosen, chances = told[:4]
-            row = dict(
-                zip(
-                    COLUMNS, (decision_id, now, chosen, OPEN, None, None, 0, _of(chosen, chances), chances), strict=True
-                )
-            )
+            row = _row(decision_id, now, chosen, OPEN, None, None, 0, _of(chosen, chances), chances)
             decisions[decision_id] = row
             rows.append(row)
         elif kind == TELL:
@@ -91,7 +87,3 @@ def _shown(chosen: list[Any]) -> list[Any]:
     if len({type(item) for item in flat}) <= 1 and all(isinstance(item, str | int | float | bool) for item in flat):
         return names
     return [[repr(item) for item in each] if isinstance(each, list) else repr(each) for each in names]
-
-
-def _moment(at: float | None) -> datetime | None:
-    return None if at is None else datetime.fromtimestamp(at, UTC)

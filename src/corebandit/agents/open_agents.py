@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from inspect import signature
 from typing import Any, TypeVar
 
@@ -14,7 +15,7 @@ from corebandit.agents.ranking_agent import RankingAgent
 from corebandit.agents.replay import replay
 from corebandit.agents.settings import Clock
 from corebandit.agents.stores.opening import events_of, open_store, shut_store
-from corebandit.agents.stores.sqlite import SqliteStore
+from corebandit.agents.stores.store import Store
 from corebandit.contracts.atomic_files import fits_its_digest
 from corebandit.contracts.audit import demand
 from corebandit.contracts.errors import BadInput, DamagedFile
@@ -153,39 +154,35 @@ def _opened(
 ) -> Kept:
     check_count("snapshot_every", snapshot_every)
     check_flag("keep_log", keep_log)
-    store, agent = open_store(url, name, synchronous), None
+    store = open_store(url, name, synchronous)
+    shut = partial(shut_store, store, name)
     try:
         found = _found(kind, store, name, policy, url, clock)
-        if found is None:
-            agent = fresh()
-            agent._attach(store, name, 0, snapshot_every, keep_log)
-            agent._keep_first_snapshot()
-        else:
-            agent, n_events = found
-            agent._attach(store, name, n_events, snapshot_every, keep_log)
-        return agent
+        agent, n_events = (fresh(), 0) if found is None else found
+        agent._attach(store, name, n_events, snapshot_every, keep_log, shut)
     except BaseException:
-        if agent is None:
-            shut_store(store, name)
-        else:
-            agent._let_go()
+        shut()
         raise
+    if found is None:
+        try:
+            agent._keep_first_snapshot()
+        except BaseException:
+            agent._let_go()  # as `shut` does, once
+            raise
+    return agent
 
 
 def _found(
-    kind: type[Kept], store: SqliteStore, name: str, policy: AnyPolicy | None, url: str, clock: Clock | None
+    kind: type[Kept], store: Store, name: str, policy: AnyPolicy | None, url: str, clock: Clock | None
 ) -> tuple[Kept, int] | None:
     """Return an agent as it was, and after how many events; None if there is none."""
-    source = Source(f"agent {name!r} at {url}", "open_agent", "url, name")
+    readers = {"arms": "open_agent", "items": "open_ranking_agent"}
+    source = Source(f"agent {name!r} at {url}", "open_agent", "url, name", readers)
     damage: DamagedFile | None = None
     for snapshot in store.snapshots(name):
         try:
             content = json.loads(snapshot.content)
             demand(isinstance(content, dict) and fits_its_digest(content), "its content does not fit its digest")
-            if "items" in content and not issubclass(kind, RankingAgent):
-                raise BadInput(f"{source.name} ranks: say open_ranking_agent(...)")
-            if "arms" in content and not issubclass(kind, Agent):
-                raise BadInput(f"{source.name} does not rank: say open_agent(...)")
             agent = kind._from_content(content, policy, source, clock)
             agent._began_with = check_count("began_with", content["began_with"], at_least=0)
         except (DamagedFile, ValueError, RecursionError) as error:
@@ -201,7 +198,7 @@ def _found(
     return None
 
 
-def _done_again(agent: Durable, store: SqliteStore, name: str, n_events: int, source: Source) -> int:
+def _done_again(agent: Durable, store: Store, name: str, n_events: int, source: Source) -> int:
     """Do again what came after a snapshot, and return how many events there were in all."""
     for number, event in store.events(name, n_events):
         try:
@@ -210,8 +207,7 @@ def _done_again(agent: Durable, store: SqliteStore, name: str, n_events: int, so
         except DAMAGED as error:
             raise DamagedFile(f"{source.name} is damaged at event {number}: {error}") from error
         n_events = number
-    # Had the clock been set back meanwhile, the next look at it would show.
-    agent._latest = max((asked for _, _, asked in agent._ledger.waiting.values()), default=agent._latest)
+    agent._latest = agent._ledger.latest  # had the clock been set back meanwhile, the next look at it shows
     return n_events
 
 

@@ -26,10 +26,7 @@ from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.validate import shortened
 
 # Whose options are saved under which name.
-HOLDERS = {
-    "arms": "an agent that does not rank: read it with Agent",
-    "items": "an agent that ranks: read it with RankingAgent",
-}
+HOLDERS = {"arms": "an agent that does not rank", "items": "an agent that ranks"}
 
 
 class SavesItself:
@@ -80,7 +77,7 @@ class SavesItself:
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: AnyPolicy | None = None, *, clock: Clock | None = None) -> Self:
         """Read an agent that `save` wrote; give the policy if it is not one of this package's, and its own clock."""
-        agent = cls._from_content(read_content(path), policy, Source(os.fspath(path), "load", "path"), clock)
+        agent = cls._from_content(read_content(path), policy, _source(os.fspath(path), "load", "path"), clock)
         agent._now()  # nothing that was saved is of the future
         return agent
 
@@ -124,7 +121,7 @@ class SavesItself:
         `data` may have been JSON meanwhile. It is checked like a file, copied and left as it is. A clock of its own is
         no part of it, so whoever had one gives it again.
         """
-        agent = cls._from_content(copied_content(data), policy, Source("data", "from_dict", "data"), clock)
+        agent = cls._from_content(copied_content(data), policy, _source("data", "from_dict", "data"), clock)
         agent._now()
         return agent
 
@@ -134,7 +131,7 @@ class SavesItself:
     ) -> Self:
         for name, holder in HOLDERS.items():
             if name in content and name != cls._listed_as:
-                raise BadInput(f"{source.name} holds {holder}.{source.method}")
+                raise BadInput(f"{source.name} holds {holder}: read it with {source.readers[name]}")
         found = policy_from_json(content["policy"], policy, source)
         if policy is not None:
             cls._check_policy(policy)  # else it is the file that is wrong
@@ -169,4 +166,8 @@ class SavesItself:
             ledger.traffic.trust_everyone()
             content.update(ledger.traffic.content())
         ledger.restore(content, decisions)
-        self._latest = max((asked for _, _, asked in ledger.waiting.values()), default=self._latest)
+        self._latest = ledger.latest
+
+
+def _source(name: str, method: str, argument: str) -> Source:
+    return Source(name, method, argument, {"arms": f"Agent.{method}", "items": f"RankingAgent.{method}"})

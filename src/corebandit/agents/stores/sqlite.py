@@ -201,11 +201,11 @@ class SqliteStore:
         )
         with self._errors(), self._writing:
             old = [row[0] for row in self._connection.execute(SNAPSHOTS, (name,))][KEPT_SNAPSHOTS:]
-            unfinished = [row[0] for row in self._connection.execute(UNFINISHED, (name, number))]
-        for number in old:
-            self._execute(("DELETE FROM snapshots WHERE agent = ? AND n_events = ?", (name, number)))
-        for number in [*old, *unfinished]:
-            self._execute(("DELETE FROM pieces WHERE agent = ? AND n_events = ?", (name, number)))
+            unfinished = [row[0] for row in self._connection.execute(UNFINISHED, (name, number, name))]
+        for past in old:
+            self._execute(("DELETE FROM snapshots WHERE agent = ? AND n_events = ?", (name, past)))
+        for past in [*old, *unfinished]:
+            self._execute(("DELETE FROM pieces WHERE agent = ? AND n_events = ?", (name, past)))
 
     def trim(self, name: str) -> None:
         """Drop the events that no snapshot needs, some at a time."""
@@ -236,7 +236,8 @@ SNAPSHOTS = "SELECT n_events FROM snapshots WHERE agent = ? ORDER BY n_events DE
 PIECES = "SELECT content FROM pieces WHERE agent = ? AND n_events = ? ORDER BY piece"
 EVENTS = "SELECT number, event FROM events WHERE agent = ? AND number > ? ORDER BY number LIMIT 10000"
 UNFINISHED = (
-    "SELECT DISTINCT n_events FROM pieces WHERE agent = ? AND n_events < ? EXCEPT SELECT n_events FROM snapshots"
+    "SELECT DISTINCT n_events FROM pieces WHERE agent = ? AND n_events < ? "
+    "EXCEPT SELECT n_events FROM snapshots WHERE agent = ?"
 )
 
 

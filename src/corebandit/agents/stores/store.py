@@ -16,13 +16,7 @@ class Snapshot(NamedTuple):
 
 
 class Store(Protocol):
-    """Keeps agents by name. One process writes at a time; any number of others may read."""
-
-    def claim(self, name: str) -> None:
-        """Say that an agent is open here, or raise BadInput: it is open already."""
-
-    def release(self, name: str) -> None:
-        """Say that it is open no longer."""
+    """What an open agent needs of where it is kept: agents have names, and one process writes them."""
 
     def snapshots(self, name: str) -> Iterator[Snapshot]:
         """Yield what was kept of an agent, the latest first; nothing if there is no such agent."""
@@ -41,6 +35,3 @@ class Store(Protocol):
 
     def trim(self, name: str) -> None:
         """Drop the events that no snapshot needs."""
-
-    def abandon(self) -> None:
-        """Let go of it in a forked process, to which it does not belong."""
