@@ -42,5 +42,5 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileSche
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as quick whatever nobody has marked as slow."""
     for item in items:
-        if not any(item.get_closest_marker(slow) for slow in ("heavy", "thorough", "endurance")):
+        if not any(item.get_closest_marker(slow) for slow in ("heavy", "thorough", "endurance", "device")):
             item.add_marker("quick")

@@ -30,5 +30,5 @@ def play(policy, model, n_rounds, seed=1, n_positions=5):
 
 def keys_of(experiment):
     """Return the keys under which the chunks of an experiment are stored."""
-    chunks = [chunk for label in experiment.policies for chunk in chunks_of(experiment, label)]
+    chunks = [chunk for label in experiment.policies for chunk in chunks_of(experiment, label, 10)]
     return set(chunk_keys(chunks, Threads().environment))

@@ -106,7 +106,7 @@ policies = [cb.CORe(), cb.UCB1(), Mine()]
 ranked = cb.Experiment(cb.YandexLike(query=0), [cb.Ranked(), cb.TopRank()], horizon=50, runs=2)
 linear = cb.Experiment(cb.LinearBandit(), [cb.LinCORe(), cb.EstimatorCORe()], horizon=50, runs=2)
 arms = cb.Experiment(cb.BernoulliBandit(), policies, horizon=50, runs=2)
-chunks = [chunk for each in (arms, linear, ranked) for label in each.policies for chunk in chunks_of(each, label)]
+chunks = [chunk for each in (arms, linear, ranked) for label in each.policies for chunk in chunks_of(each, label, 10)]
 print(*chunk_keys(chunks, ''))
 """
     monkeypatch.syspath_prepend(tmp_path)

@@ -26,7 +26,7 @@ experiment = cb.Experiment({ARMS}, [policy_from(spec) for spec in {SPECS}], hori
 LIST = f"""{EXPERIMENT}
 from corebandit.experiments.engines import compile_ahead
 from corebandit.experiments.cutting import chunks_of
-chunks = [chunk for label in experiment.policies for chunk in chunks_of(experiment, label)]
+chunks = [chunk for label in experiment.policies for chunk in chunks_of(experiment, label, 10)]
 games = compile_ahead.games_to_compile(chunks)
 print(json.dumps(games))
 """
@@ -34,7 +34,7 @@ WORK = f"""{LIST}
 import io, sys
 from corebandit.experiments.engines.compile_worker import main
 unknown = dict(problem=dict(name="no such problem"), policy=dict(name="UCB1"), horizon=50)
-sys.stdin = io.StringIO(json.dumps([unknown, games[0]]))
+sys.stdin = io.StringIO(json.dumps(dict(engine="threads", games=[unknown, games[0]])))
 main()
 """
 RUN = f"""{LIST}
@@ -68,7 +68,7 @@ def test_what_no_other_process_can_compile_is_left_to_the_run():
             return x[:, 0]
 
     experiment = cb.Experiment(cb.LinearBandit(), [cb.EstimatorCORe(OwnEstimator())], horizon=20, runs=1)
-    assert games_to_compile(chunks_of(experiment, *experiment.policies)) == []
+    assert games_to_compile(chunks_of(experiment, *experiment.policies, 10)) == []
 
 
 GAMES = [{"policy": i} for i in range(2 * compile_ahead.WORTH_A_PROCESS)]
@@ -79,15 +79,14 @@ def started_workers(monkeypatch, script, processes):
     started, given = [], []
     start = compile_ahead._worker
 
-    def starting(games):
+    def starting(games, engine):
         given.append(games)
-        started.append(start(games))
+        started.append(start(games, engine))
         return started[-1]
 
-    monkeypatch.setattr(compile_ahead, "games_to_compile", lambda chunks: GAMES)
     monkeypatch.setattr(compile_ahead, "WORKER", (sys.executable, "-c", script))
     monkeypatch.setattr(compile_ahead, "_worker", starting)
-    with compiling_ahead([], processes):
+    with compiling_ahead(GAMES, processes, "threads"):
         pass
     return started, given
 
@@ -117,16 +116,15 @@ def test_a_worker_that_ends_at_once_is_no_harm(monkeypatch):
 def test_a_run_whose_workers_cannot_be_started_goes_on(monkeypatch):
     left = [subprocess.Popen((sys.executable, "-c", "import time; time.sleep(600)"))]
 
-    def start_one_only(games):
+    def start_one_only(games, engine):
         if not left:
             raise BlockingIOError("Resource temporarily unavailable")
         started.append(left.pop())
         return started[-1]
 
     started = []
-    monkeypatch.setattr(compile_ahead, "games_to_compile", lambda chunks: GAMES)
     monkeypatch.setattr(compile_ahead, "_worker", start_one_only)
-    with compiling_ahead([], processes=2):
+    with compiling_ahead(GAMES, 2, "threads"):
         assert len(started) == 1
     assert started[0].poll() is not None
 
@@ -135,16 +133,19 @@ def test_a_run_has_a_worker_for_every_thread_but_one(monkeypatch):
     asked = []
 
     @contextlib.contextmanager
-    def recorded(chunks, processes):
-        asked.append(([chunk.label for chunk in chunks], processes))
+    def recorded(games, processes, engine):
+        asked.append((games, processes, engine))
         yield
 
     monkeypatch.setattr(threads, "compiling_ahead", recorded)
+    monkeypatch.setattr(threads, "games_to_compile", lambda chunks: [chunk.label for chunk in chunks])
     experiment = cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()], horizon=20, runs=1)
     cb.run(experiment, jobs=3)
-    assert asked == [(["UCB1"], 2)]
+    cb.run(experiment, jobs=1)
+    assert asked == [(["UCB1"], 2, "threads"), ([], 0, "threads")]
 
 
 def test_a_frozen_program_does_not_start_itself(monkeypatch):
+    assert compile_ahead.is_possible(8)
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    assert started_workers(monkeypatch, "", processes=8) == ([], [])
+    assert not compile_ahead.is_possible(8)

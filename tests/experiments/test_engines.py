@@ -30,6 +30,7 @@ class OtherProcess:
     """An engine that sends all chunks to another process as one batch, and gives them back in the wrong order."""
 
     environment = Threads().environment
+    runs_per_chunk = Threads().runs_per_chunk
 
     def play(self, chunks, finish):
         sent = json.dumps([chunk_to_dict(chunk) for chunk in chunks])
@@ -43,6 +44,7 @@ class Rounding:
     """An engine that rounds differently, and counts what it plays."""
 
     environment = "an engine that rounds to four digits"
+    runs_per_chunk = Threads().runs_per_chunk
 
     def __init__(self):
         self.n_played = 0
@@ -68,12 +70,12 @@ def test_chunks_travel_as_data_and_are_played_elsewhere_to_the_same_numbers():
 
 def test_a_chunk_that_has_travelled_is_the_same():
     for experiment in experiments():
-        for chunk in (chunk for label in experiment.policies for chunk in chunks_of(experiment, label)):
+        for chunk in (chunk for label in experiment.policies for chunk in chunks_of(experiment, label, 10)):
             assert chunk_from_dict(json.loads(json.dumps(chunk_to_dict(chunk)))) == chunk
 
 
 def test_runs_that_are_not_those_of_a_chunk_are_refused():
-    (chunk, *_) = chunks_of(experiments()[0], "UCB1")
+    (chunk, *_) = chunks_of(experiments()[0], "UCB1", 10)
     content = runs_to_bytes("key", play_chunk(chunk))
     assert np.array_equal(runs_from_bytes("key", chunk.shape, content).regret, play_chunk(chunk).regret)
     with pytest.raises(DamagedFile, match="another chunk"):
@@ -128,6 +130,7 @@ class Wrong:
     """An engine that hands over something else than it should."""
 
     environment = "wrong"
+    runs_per_chunk = Threads().runs_per_chunk
 
     def __init__(self, wrongly):
         self.wrongly = wrongly
@@ -159,9 +162,11 @@ def test_an_engine_is_not_believed(wrongly, sentence, tmp_path):
         cb.run(experiments(), engine=Wrong(wrongly), folder=tmp_path)
 
 
-@pytest.mark.parametrize("engine", ["threads", Threads, object()])
+@pytest.mark.parametrize("engine", ["thread", Threads, object()])
 def test_what_is_no_engine_is_refused(engine):
-    with pytest.raises(cb.BadInput, match=r"engine must be an object with environment and play\(chunks, finish\), not"):
+    with pytest.raises(
+        cb.BadInput, match="engine must be threads, cuda, a file of runs that another machine has played, or an"
+    ):
         cb.run(experiments(), engine=engine)
 
 
@@ -198,6 +203,6 @@ def test_complaints_are_kept_with_the_runs(tmp_path):
 def test_a_folder_that_another_run_removed_is_made_again(tmp_path):
     store = ChunkStore(tmp_path / "chunks")
     (tmp_path / "chunks").rmdir()
-    (chunk, *_) = chunks_of(experiments()[0], "UCB1")
+    (chunk, *_) = chunks_of(experiments()[0], "UCB1", 10)
     store.keep("key", play_chunk(chunk))
     assert store.find("key", chunk.shape) is not None

@@ -134,7 +134,7 @@ def test_an_edited_policy_of_the_users_own_is_not_mixed_with_its_old_results(tmp
         "import corebandit as cb, edited_policy\nfrom corebandit.experiments.cutting import chunks_of\n"
         "from corebandit.experiments.chunk_keys import chunk_keys\n"
         "experiment = cb.Experiment(cb.BernoulliBandit(), [edited_policy.Mine()], runs=1)\n"
-        "print(chunk_keys(chunks_of(experiment, 'Mine'), ''))\n"
+        "print(chunk_keys(chunks_of(experiment, 'Mine', 10), ''))\n"
     )
 
     def key(text):
@@ -210,7 +210,7 @@ def test_bad_arguments_are_named(tmp_path):
 
 
 def test_chunks_cover_every_run_once():
-    covered = [run for chunk in chunks_of(small(), "UCB1") for run in range(chunk.first, chunk.last)]
+    covered = [run for chunk in chunks_of(small(), "UCB1", 10) for run in range(chunk.first, chunk.last)]
     assert covered == list(range(23))
 
 

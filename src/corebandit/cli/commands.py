@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corebandit.cli.flags import Fresh, Horizon, Jobs, Runs, SamplerOption, Seed, given, out
+from corebandit.cli.flags import EngineOption, Fresh, Horizon, Jobs, Runs, SamplerOption, Seed, given, out
 from corebandit.cli.running import errors_as_sentences, run_and_publish, with_sampler
 from corebandit.contracts.errors import BadInput
 
@@ -29,6 +29,7 @@ def reproduce(
     horizon: Horizon = None,
     seed: Seed = None,
     jobs: Jobs = None,
+    engine: EngineOption = None,
     out: Annotated[Path, out("results/paper")] = Path("results/paper"),
     sampler: SamplerOption = None,
     click_models: Annotated[
@@ -89,6 +90,7 @@ def reproduce(
             search=[each for part in search.values() for each in part],
             checks=[each for figure, size in sizes.items() for each in figure.checks(size)],
             jobs=jobs,
+            engine=engine,
             fresh=fresh,
             title="CORe: beyond the paper" if set(figures or FIGURES) <= set(STUDIES) else "CORe: the paper reproduced",
             judge=lambda result: [claim for figure in sizes for claim in figure.claims(result)],
@@ -117,6 +119,7 @@ def compare(
     horizon: Horizon = None,
     seed: Seed = None,
     jobs: Jobs = None,
+    engine: EngineOption = None,
     out: Annotated[Path, out("results/compare")] = Path("results/compare"),
     sampler: SamplerOption = None,
     fresh: Fresh = False,
@@ -143,7 +146,14 @@ def compare(
             problems = [each.changed(n_arms=arms) for each in problems]
         size = given(runs=runs, horizon=horizon, seed=seed)
         experiments = [Experiment(each, chosen, name="compare", **size) for each in problems]
-        run_and_publish(with_sampler(experiments, sampler), out, jobs=jobs, fresh=fresh, title="Comparison of policies")
+        run_and_publish(
+            with_sampler(experiments, sampler),
+            out,
+            jobs=jobs,
+            engine=engine,
+            fresh=fresh,
+            title="Comparison of policies",
+        )
 
 
 def _usual_policies(problems: "list[Problem]") -> str:
@@ -172,6 +182,7 @@ def run(
     horizon: Horizon = None,
     seed: Seed = None,
     jobs: Jobs = None,
+    engine: EngineOption = None,
     out: Annotated[Path | None, out("results/NAME")] = None,
     sampler: SamplerOption = None,
     fresh: Fresh = False,
@@ -196,7 +207,7 @@ def run(
         folder = out or Path("results") / name
         if out is None and folder.resolve() == file.resolve().parent:  # what is read is not to be overwritten
             folder = Path("results") / f"{name}-again"
-        run_and_publish(with_sampler(experiments, sampler), folder, jobs=jobs, fresh=fresh, title=name)
+        run_and_publish(with_sampler(experiments, sampler), folder, jobs=jobs, engine=engine, fresh=fresh, title=name)
 
 
 def tune(
@@ -212,6 +223,7 @@ def tune(
     horizon: Horizon = None,
     seed: Seed = None,
     jobs: Jobs = None,
+    engine: EngineOption = None,
     out: Annotated[Path, out("results/tune")] = Path("results/tune"),
     sampler: SamplerOption = None,
     fresh: Fresh = False,
@@ -237,5 +249,11 @@ def tune(
         experiments = [sweep(problem_from(spec), chosen, dict(grids), name="tune", **size) for spec in problem]
         title = f"{chosen.label}: {' and '.join(name for name, _ in grids)}"
         run_and_publish(
-            with_sampler(experiments, sampler), out, jobs=jobs, fresh=fresh, title=title, show_settings=True
+            with_sampler(experiments, sampler),
+            out,
+            jobs=jobs,
+            engine=engine,
+            fresh=fresh,
+            title=title,
+            show_settings=True,
         )

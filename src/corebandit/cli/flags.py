@@ -19,6 +19,13 @@ Runs = Annotated[
 Horizon = Annotated[int | None, typer.Option(help="Rounds in a run.", show_default="10,000")]
 Seed = Annotated[int | None, typer.Option(help="Where all randomness starts.", show_default="0")]
 Jobs = Annotated[int | None, typer.Option(help="Threads; no number depends on it.", show_default="one for each core")]
+EngineOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Who plays: threads; cuda, an NVIDIA GPU; or a file of runs that another machine has played.",
+        show_default="threads",
+    ),
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over instead of continuing what the folder holds.")]
 SamplerOption = Annotated[
     Sampler | None,

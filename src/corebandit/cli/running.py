@@ -50,6 +50,7 @@ def run_and_publish(
     folder: Path,
     *,
     jobs: int | None,
+    engine: str | None,
     fresh: bool,
     title: str,
     search: "Sequence[Experiment]" = (),
@@ -72,6 +73,7 @@ def run_and_publish(
     from rich.console import Console
 
     from corebandit import report
+    from corebandit.experiments.engines.named import engine_of
     from corebandit.experiments.result import Result
     from corebandit.experiments.run import run
     from corebandit.reproduction.publish import publish
@@ -79,13 +81,14 @@ def run_and_publish(
     check_spelled(folder)
     started = time.monotonic()
     chunks = folder / "chunks"
-    searched = run(search, jobs=jobs, folder=chunks, fresh=fresh, progress=True) if search else None
+    player = engine_of(engine, jobs, lambda sentence: typer.echo(sentence, err=True))
+    searched = run(search, engine=player, folder=chunks, fresh=fresh, progress=True) if search else None
     if callable(experiments):
         experiments = experiments(searched)
-    result = run(experiments, jobs=jobs, folder=chunks, fresh=fresh and searched is None, progress=True)
+    result = run(experiments, engine=player, folder=chunks, fresh=fresh and searched is None, progress=True)
     if searched is not None:
         result = result.joined_with(searched)
-    checked = run(checks, jobs=jobs, folder=chunks, progress=True) if checks else Result([], [])
+    checked = run(checks, engine=player, folder=chunks, progress=True) if checks else Result([], [])
     everything = result.joined_with(checked)
     claims, drawings = judge(everything), draw(everything)
     command = shlex.join(["corebandit", *map(as_text, sys.argv[1:])])

@@ -32,6 +32,7 @@ typeof: Any = numba.typeof
 infer_getattr: Any = extending.infer_getattr
 lower_builtin: Any = extending.lower_builtin
 overload: Any = extending.overload
+register_jitable: Any = extending.register_jitable
 AttributeTemplate: Any = templates.AttributeTemplate
 CallTemplate: Any = templates.AbstractTemplate
 Dispatcher: Any = types.Dispatcher
@@ -81,6 +82,14 @@ def kernel_reassociated(function: F) -> F:
 def inlined(function: F) -> F:
     """Compile `function`, which must allocate nothing, into whatever calls it."""
     return cast(F, _compile(function, forceinline=True, **_ALLOCATES_NOTHING))
+
+
+def loop_body(function: F) -> F:
+    """Let compiled code compile `function` into itself; Python, and a GPU, have it as it was written.
+
+    An entry point is a few lines around one, and must run in plain Python too.
+    """
+    return cast(F, register_jitable(nogil=True, **{**_OPTIONS, "forceinline": True})(function))
 
 
 # The method bridge ------------------------------------------------------------------------------------------------

@@ -74,12 +74,13 @@ def keep_on_disk(dispatcher: Any) -> None:
         folder = cache_directory()
     except RuntimeError:  # there is no home
         return
-    if _can_be_used(folder):
+    if folder_can_be_used(folder):
         dispatcher._cache = KeptCode(dispatcher.py_func, folder)
 
 
 @cache
-def _can_be_used(folder: Path) -> bool:
+def folder_can_be_used(folder: Path) -> bool:
+    """Tell whether machine code can be kept in a folder, which is made if it is not there."""
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         return os.access(folder, os.W_OK)
@@ -135,7 +136,7 @@ class KeptCode:
         with io.BytesIO() as content, contextlib.suppress(OSError):  # no room: then it is compiled in every process
             _Pickler(content).dump(compiled._reduce())
             write_whole(path, sealed(content.getvalue()))
-            _remove_unused(self.folder)
+            remove_unused(self.folder)
 
 
 class _Pickler(Pickler):
@@ -165,7 +166,7 @@ def _classes(types: Iterable[Any]) -> Iterator[type]:
 
 
 @cache
-def _remove_unused(folder: Path) -> None:
+def remove_unused(folder: Path) -> None:
     """Remove machine code that nobody has used for long, parts of files, and the folders that version 0.4 kept."""
     remove_leftovers(folder)
     for path in (*folder.glob(f"*{ENDING}"), *folder.parent.iterdir()):

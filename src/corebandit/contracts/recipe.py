@@ -214,6 +214,14 @@ class Problem(Recipe):
         """Return an instance, random if the problem is."""
         raise NotImplementedError(f"{self.name} has no draw(rng)")
 
+    def draw_many(self, words: Any) -> Any:
+        """Return what `draw` returns for each of many streams `(instances, 4)`, as one instance; None: there is no way.
+
+        Its arrays have an axis for the instances at the end, its numbers are the same in all. It only saves time, and
+        counts only beside a `draw` of the same class.
+        """
+        return None
+
     @property
     def support(self) -> tuple[float, float]:
         """Return bounds that every reward keeps."""

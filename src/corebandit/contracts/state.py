@@ -6,13 +6,15 @@ arms, or observations, or be of fixed length.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+S = TypeVar("S", bound=tuple[Any, ...])
 
 
 def arrays_of(state: Any) -> Iterator[NDArray[Any]]:
@@ -22,6 +24,19 @@ def arrays_of(state: Any) -> Iterator[NDArray[Any]]:
             yield field
         elif isinstance(field, tuple):
             yield from arrays_of(field)
+
+
+def one_of(many: S, index: int = 0) -> S:
+    """Return one of many states or instances that are one, with an axis for them at the end of every array."""
+    parts = (
+        np.ascontiguousarray(field[..., index])
+        if isinstance(field, np.ndarray)
+        else one_of(field, index)
+        if isinstance(field, tuple)
+        else field
+        for field in many
+    )
+    return type(many)(*parts)
 
 
 def carry_over(old: Any, new: Any) -> None:

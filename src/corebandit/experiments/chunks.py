@@ -28,6 +28,7 @@ class Runs(NamedTuple):
     measures: Mapping[str, FloatArray]  # what the policy says of itself, (runs,) each
     complaint: str = ""  # what went wrong in one of them
     notes: Notes | None = None  # with an axis for the runs in front; an engine may take none
+    engine: str = ""  # who played them, if not threads that were asked to
 
 
 @dataclass(frozen=True)

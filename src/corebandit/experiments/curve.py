@@ -27,6 +27,7 @@ class Curve:
     cpu_seconds: float
     measures: Mapping[str, FloatArray] = field(default_factory=dict)  # (runs,) each
     notes: Notes | None = None  # with an axis for the runs in front; those of 0.4 have none
+    engine: str = ""  # who played them, if not threads that were asked to
 
     def __post_init__(self) -> None:
         """Freeze the runs: what is computed from them is computed once."""

@@ -3,12 +3,10 @@
 from corebandit.experiments.chunks import Chunk
 from corebandit.experiments.experiment import Experiment
 
-RUNS_PER_CHUNK = 10  # of a compiled policy; one that runs in Python is slow, so its runs are kept one by one
 
-
-def chunks_of(experiment: Experiment, label: str) -> list[Chunk]:
-    """Return all runs of one policy of an experiment."""
-    size, runs = RUNS_PER_CHUNK if experiment.policies[label].runs_compiled else 1, experiment.runs
+def chunks_of(experiment: Experiment, label: str, size: int) -> list[Chunk]:
+    """Return all runs of one policy of an experiment, cut into chunks of this size."""
+    runs = experiment.runs
     return [chunk_of(experiment, label, first, min(first + size, runs)) for first in range(0, runs, size)]
 
 

@@ -50,6 +50,8 @@ def runs_to_bytes(key: str, runs: Runs) -> bytes:
     if runs.notes is not None:
         arrays |= {f"{NOTE}{name}": values for name, values in runs.notes._asdict().items()}
     facts = {"cpu_seconds": np.array(runs.cpu_seconds), "key": np.array(key), "complaint": np.array(runs.complaint)}
+    if runs.engine:
+        facts["engine"] = np.array(runs.engine)
     np.savez_compressed(content, regret=runs.regret, **{**facts, **arrays})
     return sealed(content.getvalue())
 
@@ -62,7 +64,8 @@ def runs_from_bytes(key: str, shape: tuple[int, int], content: bytes) -> Runs:
             measures = {name.removeprefix(MEASURE): saved[name] for name in saved if name.startswith(MEASURE)}
             noted = {name.removeprefix(NOTE): saved[name] for name in saved if name.startswith(NOTE)}
             notes = Notes(**noted) if noted else None
-            runs = Runs(saved["regret"], float(saved["cpu_seconds"]), measures, complaint, notes)
+            engine = str(saved["engine"]) if "engine" in saved else ""
+            runs = Runs(saved["regret"], float(saved["cpu_seconds"]), measures, complaint, notes, engine)
     except UNREADABLE as error:
         raise DamagedFile(f"these are no runs of a chunk, or damaged ones: {error}") from error
     if own_key != key:

@@ -42,12 +42,18 @@ def write_result(
     write_whole(folder / NOTES, notes)
     description = {
         "experiments": experiments,
-        "cpu_seconds": [{**curve.names, "title": curve.title, "cpu_seconds": curve.cpu_seconds} for curve in curves],
+        "cpu_seconds": [_facts(curve) for curve in curves],
         **({"measures": measured} if measured else {}),
         RESULTS: digest_of(table.getvalue()),
         NOTES: digest_of(notes),
     }
     write_whole(folder / EXPERIMENTS, json_with_digest(description, indent=1))
+
+
+def _facts(curve: Curve) -> dict[str, Any]:
+    """Return what is known of a curve besides its numbers."""
+    facts = {**curve.names, "title": curve.title, "cpu_seconds": curve.cpu_seconds}
+    return {**facts, "engine": curve.engine} if curve.engine else facts
 
 
 def read_result(folder: Path) -> tuple[list[dict[str, Any]], list[Curve]]:
@@ -122,4 +128,5 @@ def _curves(frame: pl.DataFrame, description: Mapping[str, Any], noted: Mapping[
         title = str(known[key].get("title", titles[figure, problem]))
         if notes := noted.get(place):
             check_notes(notes, regret.shape)
-        yield Curve(figure, problem, policy, title, rounds, regret, float(known[key]["cpu_seconds"]), measures, notes)
+        seconds, engine = float(known[key]["cpu_seconds"]), str(known[key].get("engine", ""))
+        yield Curve(figure, problem, policy, title, rounds, regret, seconds, measures, notes, engine)

@@ -18,7 +18,7 @@ from corebandit.experiments.chunks import Chunk, Runs
 from corebandit.experiments.curve import Curve
 from corebandit.experiments.cutting import chunks_of
 from corebandit.experiments.engines.engine import Engine
-from corebandit.experiments.engines.threads import Threads
+from corebandit.experiments.engines.named import engine_of
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.parcels import check_runs
 from corebandit.experiments.progress import progress_bar
@@ -34,7 +34,7 @@ def run(
     folder: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     progress: bool = False,
-    engine: Engine | None = None,
+    engine: Engine | str | None = None,
 ) -> Result:
     """Run one experiment or several and return their regrets.
 
@@ -51,7 +51,8 @@ def run(
     progress
         Show a bar with the time left on the standard error.
     engine
-        Who plays, if not threads of this process.
+        Who plays: "threads" of this process, or "cuda", an NVIDIA GPU, for thousands of runs; or the file of runs that
+        another machine has played; or your own.
 
     >>> from corebandit import BernoulliBandit, CORe
     >>> result = run(Experiment(BernoulliBandit(), [CORe()], horizon=500, runs=4))
@@ -60,11 +61,7 @@ def run(
     """
     experiments = [experiments] if isinstance(experiments, Experiment) else list(experiments)
     _check_distinct(experiments)
-    if engine is not None and jobs is not None:
-        raise BadInput("jobs is the number of threads: say it to the engine, if it has any, not beside it")
-    engine = Threads(jobs) if engine is None else engine
-    if isinstance(engine, type) or not hasattr(engine, "play") or not hasattr(engine, "environment"):
-        raise BadInput(f"engine must be an object with environment and play(chunks, finish), not {shortened(engine)}")
+    engine = engine_of(engine, jobs)
     store = ChunkStore(Path(folder)) if folder is not None else None
     if store and fresh:
         store.clear()
@@ -72,7 +69,9 @@ def run(
         for policy in each.policies.values():
             rehearse(policy, each.problem, each.horizon)
     cut = [
-        (experiment, label, chunks_of(experiment, label)) for experiment in experiments for label in experiment.policies
+        (experiment, label, chunks_of(experiment, label, engine.runs_per_chunk(policy)))
+        for experiment in experiments
+        for label, policy in experiment.policies.items()
     ]
     try:
         finished = iter(_finished([chunk for *_, chunks in cut for chunk in chunks], engine, store, progress))
@@ -146,4 +145,5 @@ def _curve(experiment: Experiment, label: str, parts: Sequence[Runs]) -> Curve:
         sum(part.cpu_seconds for part in parts),
         {name: np.concatenate([part.measures[name] for part in parts]) for name in parts[0].measures},
         joined(notes) if len(notes := [part.notes for part in parts if part.notes is not None]) == len(parts) else None,
+        parts[0].engine,
     )

@@ -4,22 +4,25 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.compiled.bridge import EntryPoint, begin_round
+from corebandit.compiled.bridge import EntryPoint, begin_round, loop_body
 from corebandit.contracts.recipe import AnyPolicy, Policy, Problem, RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.games.game import Game, Identity, no_rankings
+from corebandit.games.game import Game, Purpose, all_arms, no_rankings
 from corebandit.games.notes import TIE, Notes
 from corebandit.parts.choose import best_arm
 from corebandit.randomness.bits import Words
-from corebandit.randomness.stream import Stream, stream, streams
+from corebandit.randomness.stream import Stream
 
 
-@EntryPoint
-def play_arms(
+@loop_body
+def rounds_of_arms(
     state: Any,
     problem: Any,
     rng: Stream,
     rewards: Words,
+    scores: FloatArray,
+    pulls: IntArray,
+    offered: IntArray,
     rounds: IntArray,
     realised: bool,
     regret: FloatArray,
@@ -28,9 +31,9 @@ def play_arms(
     """Play `rounds[-1]` rounds and fill `regret` with the total up to each of `rounds`, and `notes`.
 
     `rewards` `(n_arms, 4)` holds one stream for each arm, so an arm's s-th pull pays the same whoever pulls it.
+    `scores`, and `pulls`, which are 0, are room `(n_arms,)` to work in; `offered` holds all arms.
     """
-    n_arms, n_noted = rewards.shape[0], notes.actions.shape[0]
-    scores, offered, pulls = np.empty(n_arms), np.arange(n_arms), np.zeros(n_arms, np.int64)
+    n_arms, n_noted = scores.size, notes.actions.shape[0]
     best_mean = problem.best_mean()
     total, checkpoint, favourite, best_rounds = 0.0, 0, 0, 0
     for current_round in range(1, rounds[-1] + 1):
@@ -57,10 +60,28 @@ def play_arms(
         notes.means[arm] = problem.mean(arm)
 
 
+@EntryPoint
+def play_arms(
+    state: Any,
+    problem: Any,
+    rng: Stream,
+    rewards: Words,
+    rounds: IntArray,
+    realised: bool,
+    regret: FloatArray,
+    notes: Notes,
+) -> None:
+    """Play a run of `rounds_of_arms`."""
+    n_arms = rewards.shape[0]
+    scores, pulls, offered = np.empty(n_arms), np.zeros(n_arms, np.int64), np.arange(n_arms)
+    rounds_of_arms(state, problem, rng, rewards, scores, pulls, offered, rounds, realised, regret, notes)
+
+
 class ArmGame(Game):
     """A problem that has nothing but arms."""
 
     loop = play_arms
+    body = staticmethod(rounds_of_arms)
 
     def suits(self, instance: Any) -> bool:
         """Tell whether an instance has arms."""
@@ -77,9 +98,14 @@ class ArmGame(Game):
             "linear, or a policy for arms, such as CORe"
         )
 
-    def needs(self, instance: Any, identity: Identity) -> tuple[Any, ...]:
+    def streams(self, instance: Any) -> tuple[Purpose, ...]:
         """Return the policy's stream, and one for each arm."""
-        return stream(*identity, "policy"), streams(instance.n_arms, *identity, "rewards")
+        return Purpose("policy"), Purpose("rewards", instance.n_arms)
+
+    def workroom(self, instance: Any) -> tuple[Any, ...]:
+        """Return room for scores and counts, and all arms."""
+        n_arms = instance.n_arms
+        return np.empty(n_arms), np.zeros(n_arms, np.int64), all_arms(n_arms)
 
     def sizes(self, instance: Any) -> tuple[int, ...]:
         """Return the number of arms."""

@@ -4,24 +4,37 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.compiled.bridge import EntryPoint, begin_round
+from corebandit.compiled.bridge import EntryPoint, begin_round, inlined, loop_body
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Problem, RankingPolicy, offers_features
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.games.game import Game, Identity, no_rankings
+from corebandit.games.game import Game, Purpose, all_arms, no_rankings
 from corebandit.games.notes import TIE, Notes
 from corebandit.parts.choose import best_arm
 from corebandit.randomness.bits import Words
-from corebandit.randomness.stream import Stream, stream, streams
+from corebandit.randomness.stream import Stream
 
 
-@EntryPoint
-def play_features(
+@inlined
+def highest(values: FloatArray) -> float:
+    """Return the largest of a few numbers."""
+    best = values[0]
+    for value in values:
+        best = max(best, value)
+    return float(best)
+
+
+@loop_body
+def rounds_by_features(
     state: Any,
     problem: Any,
     rng: Stream,
     contexts: Stream,
     rewards: Words,
     features: FloatArray,
+    scores: FloatArray,
+    means: FloatArray,
+    pulls: IntArray,
+    offered: IntArray,
     rounds: IntArray,
     realised: bool,
     regret: FloatArray,
@@ -30,11 +43,11 @@ def play_features(
     """Play `rounds[-1]` rounds of choosing by features and fill `regret` with the total up to each, and `notes`.
 
     Whatever is new in a round comes from the stream `contexts`, so every policy is offered the same. `features`
-    `(n_arms, d)` is room for what is offered.
+    `(n_arms, d)` is room for what is offered, `scores`, `means` and `pulls`, which are 0, are room `(n_arms,)` to work
+    in; `offered` holds all arms.
     """
-    n_arms, n_noted = features.shape[0], notes.actions.shape[0]
-    scores, offered, pulls = np.empty(n_arms), np.arange(n_arms), np.zeros(n_arms, np.int64)
-    means, best_mean, has_same_arms = np.empty(n_arms), 0.0, True
+    n_arms, n_noted = scores.size, notes.actions.shape[0]
+    best_mean, has_same_arms = 0.0, True
     total, checkpoint, favourite, best_rounds = 0.0, 0, 0, 0
     for current_round in range(1, rounds[-1] + 1):
         is_changed = begin_round(problem, current_round)
@@ -43,7 +56,7 @@ def play_features(
         if is_offered or is_changed:
             for arm in range(n_arms):
                 means[arm] = problem.mean(arm, features[arm])
-            best_mean = means.max()
+            best_mean = highest(means)
         state.score(features, rng, scores)
         arm = best_arm(scores, offered, rng)
         reward = problem.pull(arm, features[arm], Stream(rewards[arm]))
@@ -64,10 +77,30 @@ def play_features(
         notes.means[arm] = means[arm] if has_same_arms else np.nan
 
 
+@EntryPoint
+def play_features(
+    state: Any,
+    problem: Any,
+    rng: Stream,
+    contexts: Stream,
+    rewards: Words,
+    features: FloatArray,
+    rounds: IntArray,
+    realised: bool,
+    regret: FloatArray,
+    notes: Notes,
+) -> None:
+    """Play a run of `rounds_by_features`."""
+    n_arms = features.shape[0]
+    work = (np.empty(n_arms), np.empty(n_arms), np.zeros(n_arms, np.int64), np.arange(n_arms))
+    rounds_by_features(state, problem, rng, contexts, rewards, features, *work, rounds, realised, regret, notes)
+
+
 class FeatureGame(Game):
     """A problem that offers features to choose by."""
 
     loop = play_features
+    body = staticmethod(rounds_by_features)
 
     def suits(self, instance: Any) -> bool:
         """Tell whether an instance offers features."""
@@ -84,11 +117,18 @@ class FeatureGame(Game):
             "LinCORe"
         )
 
-    def needs(self, instance: Any, identity: Identity) -> tuple[Any, ...]:
-        """Return the streams of the policy, the contexts and each arm, and room for features."""
-        rng, contexts = stream(*identity, "policy"), stream(*identity, "contexts")
-        rewards = streams(instance.n_arms, *identity, "rewards")
-        return rng, contexts, rewards, np.empty((instance.n_arms, instance.n_features))
+    def streams(self, instance: Any) -> tuple[Purpose, ...]:
+        """Return the streams of the policy, the contexts and each arm."""
+        return Purpose("policy"), Purpose("contexts"), Purpose("rewards", instance.n_arms)
+
+    def room(self, instance: Any) -> tuple[Any, ...]:
+        """Return room for features."""
+        return (np.empty((instance.n_arms, instance.n_features)),)
+
+    def workroom(self, instance: Any) -> tuple[Any, ...]:
+        """Return room for scores, means and counts, and all arms."""
+        n_arms = instance.n_arms
+        return np.empty(n_arms), np.empty(n_arms), np.zeros(n_arms, np.int64), all_arms(n_arms)
 
     def sizes(self, instance: Any) -> tuple[int, ...]:
         """Return the number of features."""

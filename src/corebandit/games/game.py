@@ -1,30 +1,42 @@
 """What a kind of game is: which problems are of it, who can play, what a run needs, and the loop that plays it."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import EntryPoint
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy, Problem
+from corebandit.contracts.state import IntArray
 from corebandit.games.notes import Notes, new_notes
+from corebandit.randomness.stream import stream, streams
 
 NO_ROUNDS = np.zeros(1, np.int64)
 
 Identity = tuple[int, str, int]  # what the streams of a run are made from: seed, problem, run
 
 
+class Purpose(NamedTuple):
+    """What a stream of a run is for; several of one purpose are one array of words `(n_streams, 4)`."""
+
+    name: str
+    n_streams: int = 0  # 0: it is one `Stream`
+
+
 class Game(ABC):
     """A kind of game. A new one is a file like its neighbours, and a line in `kinds.py`.
 
     `loop(state, problem, *needs, rounds, realised, regret, notes)` plays `rounds[-1]` rounds and fills `regret` with
-    the total up to each of `rounds`, and `notes` with what else is worth keeping. What it needs of a run, streams and
-    room, `needs` makes. Scores and counts it allocates itself: a compiler knows that nobody else writes there, which
-    saves a tenth of the cheapest policies' time.
+    the total up to each of `rounds`, and `notes` with what else is worth keeping. What it needs of a run are `streams`
+    and `room`. Its inside is `body`, which takes after the needs a `workroom` too, so that it allocates nothing and can
+    be compiled for any machine. On a processor the loop allocates that itself: a compiler knows then that nobody else
+    writes there, which saves a tenth of the cheapest policies' time.
     """
 
     loop: EntryPoint
+    body: Callable[..., None]
 
     @abstractmethod
     def suits(self, instance: Any) -> bool:
@@ -35,8 +47,26 @@ class Game(ABC):
         """Say why a policy cannot play a problem of this kind, or nothing if it can."""
 
     @abstractmethod
+    def streams(self, instance: Any) -> tuple[Purpose, ...]:
+        """Return what a run needs streams for, in the order in which the loop takes them."""
+
+    def room(self, instance: Any) -> tuple[Any, ...]:
+        """Return the room that the loop takes after the streams."""
+        return ()
+
+    @abstractmethod
+    def workroom(self, instance: Any) -> tuple[Any, ...]:
+        """Return the room that the body takes after that."""
+
     def needs(self, instance: Any, identity: Identity) -> tuple[Any, ...]:
         """Return the streams of a run and the room that the loop needs."""
+        made = (
+            streams(purpose.n_streams, *identity, purpose.name)
+            if purpose.n_streams
+            else stream(*identity, purpose.name)
+            for purpose in self.streams(instance)
+        )
+        return (*made, *self.room(instance))
 
     @abstractmethod
     def sizes(self, instance: Any) -> tuple[int, ...]:
@@ -65,6 +95,13 @@ class Game(ABC):
         state = policy.start_on(instance, horizon, 2)
         needs, notes = self.needs(instance, (0, "", 0)), self.notes(instance, 1)
         return (state, instance, *needs, NO_ROUNDS, False, np.zeros(1), notes)
+
+
+def all_arms(n_arms: int) -> IntArray:
+    """Return all arms, to be read only: whoever plays many runs may let them share it."""
+    arms = np.arange(n_arms)
+    arms.flags.writeable = False
+    return arms
 
 
 def no_rankings(policy: AnyPolicy, problem: Problem) -> str:

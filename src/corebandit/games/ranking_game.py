@@ -4,12 +4,69 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.compiled.bridge import EntryPoint, begin_round
+from corebandit.compiled.bridge import EntryPoint, begin_round, inlined, loop_body
 from corebandit.contracts.recipe import AnyPolicy, Policy, Problem, RankingPolicy, shows_rankings
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.games.game import Game, Identity
+from corebandit.games.game import Game, Purpose
 from corebandit.games.notes import TIE, Notes
-from corebandit.randomness.stream import Stream, stream
+from corebandit.randomness.stream import Stream
+
+
+@inlined
+def total_of(values: IntArray) -> int:
+    """Return the sum of a few numbers."""
+    total = 0
+    for value in values:
+        total += value
+    return total
+
+
+@loop_body
+def rounds_of_rankings(
+    state: Any,
+    problem: Any,
+    rng: Stream,
+    users: Stream,
+    chance: FloatArray,
+    ranking: IntArray,
+    clicks: IntArray,
+    shown: IntArray,
+    rounds: IntArray,
+    realised: bool,
+    regret: FloatArray,
+    notes: Notes,
+) -> None:
+    """Show `rounds[-1]` rankings and fill `regret` with the total up to each of `rounds`, and `notes`.
+
+    Each round's user comes from the stream `users`, so every policy meets the same. `chance` `(2, n_items)` and
+    `ranking` `(n_positions,)` are room for the user and for what is shown; `clicks`, like it, and `shown`
+    `(n_items,)`, which are 0, are room to work in.
+    """
+    n_noted = notes.actions.shape[0]
+    best_value = problem.best_value()
+    total, checkpoint, best_rounds = 0.0, 0, 0
+    for current_round in range(1, rounds[-1] + 1):
+        if begin_round(problem, current_round):
+            best_value = problem.best_value()
+        problem.draw_user(users, chance)
+        state.rank(rng, ranking)
+        problem.click(ranking, chance, clicks)
+        state.learn(ranking, clicks, rng)
+        value = problem.value(ranking)
+        total += best_value - (float(total_of(clicks)) if realised else value)
+        best_rounds += value >= best_value - TIE * max(1.0, abs(best_value))
+        for position in range(ranking.size):
+            shown[ranking[position]] += 1
+            if current_round <= n_noted:
+                notes.actions[current_round - 1, position] = ranking[position]
+        if current_round == rounds[checkpoint]:
+            regret[checkpoint] = total
+            notes.best_rounds[checkpoint] = best_rounds
+            notes.simple_regret[checkpoint] = np.nan
+            checkpoint += 1
+    for item in range(shown.size):
+        notes.pulls[item] = shown[item]
+        notes.means[item] = np.nan
 
 
 @EntryPoint
@@ -25,42 +82,16 @@ def play_rankings(
     regret: FloatArray,
     notes: Notes,
 ) -> None:
-    """Show `rounds[-1]` rankings and fill `regret` with the total up to each of `rounds`, and `notes`.
-
-    Each round's user comes from the stream `users`, so every policy meets the same. `chance` `(2, n_items)` and
-    `ranking` `(n_positions,)` are room for the user and for what is shown.
-    """
-    clicks, n_noted = np.empty_like(ranking), notes.actions.shape[0]
-    shown = np.zeros(chance.shape[1], np.int64)
-    best_value = problem.best_value()
-    total, checkpoint, best_rounds = 0.0, 0, 0
-    for current_round in range(1, rounds[-1] + 1):
-        if begin_round(problem, current_round):
-            best_value = problem.best_value()
-        problem.draw_user(users, chance)
-        state.rank(rng, ranking)
-        problem.click(ranking, chance, clicks)
-        state.learn(ranking, clicks, rng)
-        value = problem.value(ranking)
-        total += best_value - (float(clicks.sum()) if realised else value)
-        best_rounds += value >= best_value - TIE * max(1.0, abs(best_value))
-        for position in range(ranking.size):
-            shown[ranking[position]] += 1
-            if current_round <= n_noted:
-                notes.actions[current_round - 1, position] = ranking[position]
-        if current_round == rounds[checkpoint]:
-            regret[checkpoint] = total
-            notes.best_rounds[checkpoint] = best_rounds
-            notes.simple_regret[checkpoint] = np.nan
-            checkpoint += 1
-    notes.pulls[:] = shown
-    notes.means[:] = np.nan
+    """Play a run of `rounds_of_rankings`."""
+    clicks, shown = np.empty_like(ranking), np.zeros(chance.shape[1], np.int64)
+    rounds_of_rankings(state, problem, rng, users, chance, ranking, clicks, shown, rounds, realised, regret, notes)
 
 
 class RankingGame(Game):
     """A problem that shows rankings to users who click."""
 
     loop = play_rankings
+    body = staticmethod(rounds_of_rankings)
 
     def suits(self, instance: Any) -> bool:
         """Tell whether an instance shows rankings."""
@@ -73,10 +104,17 @@ class RankingGame(Game):
         hint = f"say Ranked({policy.label})" if isinstance(policy, Policy) else "choose a policy that does"
         return f"{policy.label} does not rank, but {problem.label} shows rankings: {hint}"
 
-    def needs(self, instance: Any, identity: Identity) -> tuple[Any, ...]:
-        """Return the streams of the policy and the users, and room for a user and a ranking."""
-        rng, users = stream(*identity, "policy"), stream(*identity, "users")
-        return rng, users, np.empty((2, instance.n_items)), np.zeros(instance.n_positions, np.int64)
+    def streams(self, instance: Any) -> tuple[Purpose, ...]:
+        """Return the streams of the policy and the users."""
+        return Purpose("policy"), Purpose("users")
+
+    def room(self, instance: Any) -> tuple[Any, ...]:
+        """Return room for a user and a ranking."""
+        return np.empty((2, instance.n_items)), np.zeros(instance.n_positions, np.int64)
+
+    def workroom(self, instance: Any) -> tuple[Any, ...]:
+        """Return room for clicks, and for how often each item was shown."""
+        return np.zeros(instance.n_positions, np.int64), np.zeros(instance.n_items, np.int64)
 
     def sizes(self, instance: Any) -> tuple[int, ...]:
         """Return the number of items and of positions."""

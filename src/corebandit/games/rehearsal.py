@@ -7,6 +7,7 @@ arguments that were changed. What shows later, the run itself tells (`engines/pl
 
 import inspect
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,13 @@ def truth_of(instance: Any) -> list[float] | None:
 
 def check_unchanged(problem: Problem, instance: Any, truth: list[float] | None) -> None:
     """Raise a BadInput if means have changed and the instance did not say that they may."""
-    if truth is not None and not np.allclose(_truth(instance) or truth, truth, rtol=1e-9, atol=1e-12):
+    if truth is not None:
+        check_means(problem, _truth(instance) or truth, truth)
+
+
+def check_means(problem: Problem, means: Sequence[float], truth: Sequence[float]) -> None:
+    """Raise a BadInput if the best mean and those of all arms are not what they were."""
+    if not np.allclose(means, truth, rtol=1e-9, atol=1e-12):
         raise BadInput(
             f"the means of {problem.name} change while it is played, so that its regret would be wrong: give it a "
             "method begin_round(current_round) that says in which rounds they do"

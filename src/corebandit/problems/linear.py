@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corebandit.compiled.bridge import allocating_nothing, kernel
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL, Problem
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.state import FloatArray, one_of
 from corebandit.contracts.validate import check_choice, check_count, check_number
 from corebandit.problems.arms import BERNOULLI, BETA, GAUSSIAN, draw_reward
 from corebandit.randomness.bits import Words
@@ -98,6 +99,15 @@ def random_row(row: FloatArray, words: Words) -> None:
     row[-1] = 1.0
 
 
+@kernel
+def _draw_linear(words: Words, features: NDArray[np.float64], thetas: FloatArray) -> None:
+    """Fill `features` `(instances, n_arms, d)` and `thetas` `(instances, d)` with random rows."""
+    for index in range(words.shape[0]):
+        for arm in range(features.shape[1]):
+            random_row(features[index, arm], words[index])
+        random_row(thetas[index], words[index])
+
+
 def check_basis(n_arms: int, n_features: int) -> None:
     """Raise BadInput unless there are arms enough for a basis."""
     check_count("n_features", n_features, at_least=2)
@@ -178,8 +188,16 @@ class LinearBandit(LinearProblem):
 
     def draw(self, rng: Stream) -> LinearArms:
         """Return a random instance."""
-        features = random_features(self.n_arms, self.n_features, rng)
-        return self.arms(features, random_theta(self.n_features, THETA_LENGTH, rng))
+        return one_of(self.draw_many(rng.words[None]))
+
+    def draw_many(self, words: Words) -> LinearArms:
+        """Return random instances."""
+        features = np.empty((len(words), self.n_arms, self.n_features))
+        thetas = np.empty((len(words), self.n_features))
+        _draw_linear(words, features, thetas)
+        features[:, : self.n_features] = np.eye(self.n_features)
+        features[:, :, -1] = 1.0
+        return self.arms(np.moveaxis(features, 0, -1), np.moveaxis(THETA_LENGTH * thetas, 0, -1))
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from corebandit.contracts.recipe import UNIT_INTERVAL, Problem
+from corebandit.contracts.state import FloatArray, one_of
 from corebandit.contracts.validate import check_count, check_number
-from corebandit.problems.arms import Arms, Bernoulli, Beta, Gaussian, Law, arms_of
-from corebandit.randomness.stream import Stream
+from corebandit.problems.arms import BERNOULLI, BETA, GAUSSIAN, Arms, Bernoulli, Beta, Gaussian, Law, arms_of
+from corebandit.randomness.bits import Words
+from corebandit.randomness.stream import Stream, uniforms
 
 
 def _check_means(n_arms: int, low: float, high: float, *, at_least: float | None, at_most: float | None) -> None:
@@ -32,7 +36,12 @@ class BernoulliBandit(Problem):
 
     def draw(self, rng: Stream) -> Arms:
         """Return a random instance."""
-        return arms_of([Bernoulli(_between(self.low, self.high, rng)) for _ in range(self.n_arms)])
+        return one_of(self.draw_many(rng.words[None]))
+
+    def draw_many(self, words: Words) -> Arms:
+        """Return random instances."""
+        means = _uniform(self.low, self.high, self.n_arms, words)
+        return _alike(BERNOULLI, means, np.zeros_like(means), means)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -60,8 +69,13 @@ class BetaBandit(Problem):
 
     def draw(self, rng: Stream) -> Arms:
         """Return a random instance."""
-        means = [_between(self.low, self.high, rng) for _ in range(self.n_arms)]
-        return arms_of([Beta(self.v * mu, self.v * (1.0 - mu)) for mu in means])
+        return one_of(self.draw_many(rng.words[None]))
+
+    def draw_many(self, words: Words) -> Arms:
+        """Return random instances."""
+        means = _uniform(self.low, self.high, self.n_arms, words)
+        a, b = self.v * means, self.v * (1.0 - means)
+        return _alike(BETA, a, b, a / (a + b))
 
     @property
     def support(self) -> tuple[float, float]:
@@ -89,7 +103,12 @@ class GaussianBandit(Problem):
 
     def draw(self, rng: Stream) -> Arms:
         """Return a random instance."""
-        return arms_of([Gaussian(_between(self.low, self.high, rng), self.sigma) for _ in range(self.n_arms)])
+        return one_of(self.draw_many(rng.words[None]))
+
+    def draw_many(self, words: Words) -> Arms:
+        """Return random instances."""
+        means = _uniform(self.low, self.high, self.n_arms, words)
+        return _alike(GAUSSIAN, means, np.full_like(means, self.sigma), means)
 
 
 @dataclass(frozen=True)
@@ -126,6 +145,18 @@ class MixedBandit(Problem):
         if arm % 3 == 1:
             return Beta(self.v * mu, self.v * (1.0 - mu))
         return Gaussian(mu, _between(self.least_sigma, self.most_sigma, rng))
+
+
+def _uniform(low: float, high: float, count: int, words: Words) -> FloatArray:
+    """Return numbers `(count, instances)` that are uniform on [low, high]."""
+    drawn = np.empty((count, len(words)))
+    uniforms(words, drawn)
+    return low + (high - low) * drawn
+
+
+def _alike(law: int, a: FloatArray, b: FloatArray, means: FloatArray) -> Arms:
+    """Return arms of one law, with an axis for instances at the end."""
+    return Arms(np.full(means.shape, law, np.int64), a, b, means)
 
 
 def _between(low: float, high: float, rng: Stream) -> float:

@@ -154,12 +154,16 @@ def beta(words: Words, a: float, b: float) -> float:
 # Binomial and Poisson ---------------------------------------------------------------------------------------------
 
 
+STIRLING_ERRORS = np.array(
+    [math.lgamma(x) - (x - 0.5) * math.log(x) + x - 0.5 * math.log(2.0 * math.pi) for x in range(1, 11)]
+)
+
+
 @inlined
 def _stirling_error(k: float) -> float:
-    """Return log k! minus Stirling's formula, k log k - k + log(2 pi k)/2, written for k + 1."""
+    """Return log k! minus Stirling's formula, k log k - k + log(2 pi k)/2, written for k + 1, for whole k."""
     if k < 10.0:
-        x = k + 1.0
-        return math.lgamma(x) - (k + 0.5) * math.log(x) + x - 0.9189385332046727
+        return float(STIRLING_ERRORS[int(k)])
     square = (k + 1.0) * (k + 1.0)
     return (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / (k + 1.0)
 

@@ -9,8 +9,9 @@ import hashlib
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from corebandit.compiled.bridge import allocating_nothing
+from corebandit.compiled.bridge import allocating_nothing, kernel
 from corebandit.randomness.bits import Words, uniform
 from corebandit.randomness.samplers import (
     beta,
@@ -63,6 +64,14 @@ class Stream(NamedTuple):
     def poisson(self, mean: float) -> int:
         """Draw from the Poisson law."""
         return poisson(self.words, mean)
+
+
+@kernel
+def uniforms(words: Words, out: NDArray[np.float64]) -> None:
+    """Fill `out` `(count, streams)` with uniforms from [0, 1), in turn from each of the streams `(streams, 4)`."""
+    for index in range(words.shape[0]):
+        for place in range(out.shape[0]):
+            out[place, index] = uniform(words[index])
 
 
 def stream(seed: int, *identity: str | int) -> Stream:

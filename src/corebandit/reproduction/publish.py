@@ -64,6 +64,7 @@ def publish(
         "experiments": list(result.experiments),
         "remarks": [
             f"Made on {about['made']} by corebandit {__version__}, whose sources have the name {about['sources']}.",
+            *_played_by(result),
             *remarks,
         ],
         "versions": {
@@ -93,6 +94,16 @@ def publish(
         ),
     )
     return page
+
+
+def _played_by(result: Result) -> list[str]:
+    """Say who played, if not threads alone."""
+    engines = {curve.engine or "threads" for curve in result.curves()}
+    if engines == {"threads"}:
+        return []
+    others = sorted({curve.policy for curve in result.curves() if curve.engine in ("", "threads")})
+    played = "Played on a GPU, whose numbers are those of a processor up to rounding"
+    return [f"{played}; by threads: {', '.join(others)}." if others else f"{played}."]
 
 
 def _drawn(curves: "DataFrame", undrawn: Collection[tuple[str, str]]) -> "DataFrame":

@@ -17,6 +17,8 @@ from corebandit.experiments.chunks import Chunk
 from corebandit.games.kinds import game_of
 from corebandit.randomness.stream import stream
 
+Game = dict[str, Any]  # a policy, a problem and a horizon, ready for JSON
+
 WORTH_A_PROCESS = 4  # kinds of games to compile; a process takes some 3 s to start, as much as one of them
 WORKER = (
     sys.executable,
@@ -26,18 +28,21 @@ WORKER = (
 )  # -P: do not import from the user's folder
 
 
-@contextlib.contextmanager
-def compiling_ahead(chunks: Sequence[Chunk], processes: int) -> Iterator[None]:
-    """Compile in at most so many further processes until the context is left."""
+def is_possible(processes: int) -> bool:
+    """Tell whether so many processes can be started."""
     # Where Python is embedded there is none to start; frozen into one file, a program would start itself.
-    is_possible = processes > 0 and sys.executable and not getattr(sys, "frozen", False)
-    games = games_to_compile(chunks) if is_possible else []
+    return bool(processes > 0 and sys.executable and not getattr(sys, "frozen", False))
+
+
+@contextlib.contextmanager
+def compiling_ahead(games: Sequence[Game], processes: int, engine: str) -> Iterator[None]:
+    """Compile games for an engine in at most so many further processes until the context is left."""
     processes = min(processes, len(games) // WORTH_A_PROCESS)
     workers: list[subprocess.Popen[str]] = []
     try:
         with contextlib.suppress(OSError):  # no process to be had: then the run compiles alone
             for first in range(processes):
-                workers.append(_worker(games[::-1][first::processes]))
+                workers.append(_worker(games[::-1][first::processes], engine))
         yield
     finally:
         for worker in workers:
@@ -46,28 +51,37 @@ def compiling_ahead(chunks: Sequence[Chunk], processes: int) -> Iterator[None]:
             worker.wait()
 
 
-def games_to_compile(chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
+def games_to_compile(chunks: Sequence[Chunk]) -> list[Game]:
     """Describe one game of each kind, policy against problem, whose machine code could be on disk and is not."""
-    missing: dict[Any, dict[str, Any]] = {}
+    missing: dict[Any, Game] = {}
     played = {(id(chunk.problem), id(chunk.policy), chunk.horizon): chunk for chunk in chunks}  # of many chunks each
     for chunk in played.values():
-        if not (chunk.policy.runs_compiled and is_listed(chunk.policy) and is_listed(chunk.problem)):
+        if not (chunk.policy.runs_compiled and can_travel(chunk)):
             continue
         instance = chunk.problem.draw(stream(0))
         game = game_of(instance)
         arguments = game.without_rounds(instance, chunk.policy, chunk.horizon)
         kind = (game.loop, *map(machine_type, arguments))
         if kind not in missing and game.loop.is_still_to_compile_for(*arguments):
-            described = {"problem": chunk.problem.describe(), "policy": chunk.policy.describe()}
-            missing[kind] = {**described, "horizon": chunk.horizon}
+            missing[kind] = described(chunk)
     return list(missing.values())
 
 
-def _worker(games: Sequence[dict[str, Any]]) -> "subprocess.Popen[str]":
+def can_travel(chunk: Chunk) -> bool:
+    """Tell whether another process can know a chunk's game by its description."""
+    return is_listed(chunk.policy) and is_listed(chunk.problem)
+
+
+def described(chunk: Chunk) -> Game:
+    """Describe a chunk's game to another process."""
+    return {"problem": chunk.problem.describe(), "policy": chunk.policy.describe(), "horizon": chunk.horizon}
+
+
+def _worker(games: Sequence[Game], engine: str) -> "subprocess.Popen[str]":
     """Start a process that compiles these games, silently: what it cannot compile, the run will, or will complain."""
     quiet = subprocess.DEVNULL
     worker = subprocess.Popen(WORKER, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, text=True)
     assert worker.stdin is not None
     with contextlib.suppress(OSError), worker.stdin as pipe:  # an OSError: it has ended at once
-        pipe.write(json.dumps(games))
+        pipe.write(json.dumps({"engine": engine, "games": list(games)}))
     return worker

@@ -6,21 +6,35 @@ import os
 import sys
 
 from corebandit.catalogue import policy_from, problem_from
+from corebandit.contracts.recipe import AnyPolicy, Problem
 from corebandit.games.kinds import game_of
 from corebandit.randomness.stream import stream
 
 
 def main() -> None:
     """Compile each game of the standard input; leave out what cannot be."""
-    parent = os.getppid()
-    for game in json.load(sys.stdin):
+    parent, wanted = os.getppid(), json.load(sys.stdin)
+    compile_game = {"threads": _for_threads, "cuda": _for_cuda}[wanted["engine"]]
+    for game in wanted["games"]:
         if os.getppid() != parent:  # the run was killed and could not stop us
             return
         with contextlib.suppress(Exception):  # whoever runs the game meets the error, and says it
-            problem, policy = problem_from(game["problem"]), policy_from(game["policy"])
-            instance = problem.draw(stream(0))
-            kind = game_of(instance)
-            kind.loop.compiled(*kind.without_rounds(instance, policy, game["horizon"]))
+            compile_game(problem_from(game["problem"]), policy_from(game["policy"]), game["horizon"])
+
+
+def _for_threads(problem: Problem, policy: AnyPolicy, horizon: int) -> None:
+    instance = problem.draw(stream(0))
+    kind = game_of(instance)
+    kind.loop.compiled(*kind.without_rounds(instance, policy, horizon))
+
+
+def _for_cuda(problem: Problem, policy: AnyPolicy, horizon: int) -> None:
+    from corebandit.compiled.cuda.device import Queue
+    from corebandit.experiments.chunks import Chunk
+    from corebandit.experiments.engines.batches import Instances, Table
+
+    chunk = Chunk(problem, policy, policy.label, (horizon,), 0, "pseudo", 0, 1)
+    Table(chunk, Instances(problem, 0, 0, 1)).compile(Queue())
 
 
 if __name__ == "__main__":

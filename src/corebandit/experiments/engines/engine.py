@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from corebandit.contracts.recipe import AnyPolicy
 from corebandit.experiments.chunks import Chunk, Runs
 
 
@@ -19,6 +20,10 @@ class Engine(Protocol):
 
         It is part of the key of every chunk, so what one engine has finished is never taken for another's.
         """
+        ...
+
+    def runs_per_chunk(self, policy: AnyPolicy) -> int:
+        """Return how many runs of a policy make a chunk: what is played in one go, kept at once, lost at most."""
         ...
 
     def play(self, chunks: Sequence[Chunk], finish: Callable[[int, Runs], None]) -> None:

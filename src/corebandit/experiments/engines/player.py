@@ -70,10 +70,10 @@ def play_chunk(chunk: Chunk, stop: threading.Event = NEVER) -> Runs:
         noted.append(in_short(notes))
         measured.append(policy.measures(state))
         complaint = complaint or policy.complaint(state)  # one of a chunk is enough
-    return Runs(regret, cpu_seconds, _gathered(chunk.label, measured), complaint, joined(noted))
+    return Runs(regret, cpu_seconds, gathered(chunk.label, measured), complaint, joined(noted))
 
 
-def _gathered(label: str, measured: Sequence[Any]) -> dict[str, FloatArray]:
+def gathered(label: str, measured: Sequence[Any]) -> dict[str, FloatArray]:
     """Return the measures of all runs by name."""
     first = measured[0]
     if not all(isinstance(each, Mapping) and each.keys() == first.keys() for each in measured):

@@ -11,11 +11,13 @@ import time
 from collections.abc import Callable, Sequence
 
 from corebandit.compiled import machine_code
+from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.validate import check_count
 from corebandit.experiments.chunks import Chunk, Runs
-from corebandit.experiments.engines.compile_ahead import compiling_ahead
+from corebandit.experiments.engines.compile_ahead import compiling_ahead, games_to_compile, is_possible
 from corebandit.experiments.engines.player import Stopped, play_chunk
 
+RUNS_PER_CHUNK = 10
 PATIENCE = 0.5  # seconds that threads have to end what they play
 BLINK = 0.1  # seconds; so often the main thread looks up, since some libraries keep signals from waking it
 
@@ -34,6 +36,10 @@ class Threads:
         """Return the libraries and the processor."""
         return machine_code.environment()
 
+    def runs_per_chunk(self, policy: AnyPolicy) -> int:
+        """Return how many runs make a chunk: one of a policy that runs in Python, since that is slow."""
+        return RUNS_PER_CHUNK if policy.runs_compiled else 1
+
     def play(self, chunks: Sequence[Chunk], finish: Callable[[int, Runs], None]) -> None:
         """Play all chunks; each thread hands over what it has finished."""
         stop, waiting, errors = threading.Event(), Waiting(), Errors()
@@ -43,7 +49,9 @@ class Threads:
             threading.Thread(target=_work, args=(waiting, finish, errors, stop), daemon=True)
             for _ in range(min(self.jobs, len(chunks)))
         ]
-        with compiling_ahead(chunks, processes=self.jobs - 1):
+        helpers = self.jobs - 1
+        games = games_to_compile(chunks) if is_possible(helpers) else []
+        with compiling_ahead(games, helpers, "threads"):
             for thread in threads:
                 thread.start()
             try:

@@ -1,0 +1,196 @@
+"""What a GPU plays, how fast, and whether it is the same: needs numpy, numba and numba-cuda alone.
+
+    python benchmarks/device.py speed                 rounds a second of a few policies, at several numbers of runs
+    python benchmarks/device.py same                  play every policy, and keep regrets
+    python benchmarks/device.py same --against FILE   how many of these runs are those of the processor
+    python benchmarks/device.py play FILE OUT         play a file of experiments (a report has one), and keep the runs
+
+On a machine that has corebandit's other dependencies, `--engine OUT` makes a report of the runs that were kept.
+"""
+
+import argparse
+import dataclasses
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import corebandit as cb
+from corebandit.catalogue import arm_policies, feature_policies, neural_policies, ranking_policies
+from corebandit.compiled.cuda import device
+from corebandit.experiments.chunks import Chunk, Runs
+from corebandit.experiments.cutting import chunks_of
+from corebandit.experiments.engines.batches import Instances, Table
+from corebandit.experiments.engines.cuda import Cuda
+from corebandit.experiments.engines.recorded import record
+from corebandit.experiments.engines.threads import Threads
+from corebandit.experiments.experiment import Experiment
+
+GLM = ("GLM", "Log", "UCBGLM")
+PART = 10  # runs that a thread plays in one go
+
+
+def speed(arguments: argparse.Namespace) -> None:
+    """Time kernels and what surrounds them."""
+    bernoulli, gaussian, linear = cb.BernoulliBandit(), cb.GaussianBandit(), cb.LinearBandit()
+    games = [
+        (cb.UCB1(), bernoulli, 4000, 100_000),
+        (cb.BernoulliTS(), bernoulli, 1000, 100_000),
+        (cb.CORe(), bernoulli, 500, 100_000),
+        (cb.CORe(), gaussian, 1000, 100_000),
+        (cb.LinTS(), linear, None, 20_000),
+        (cb.LinCORe(), linear, 150, 20_000),
+    ]
+    print(f"{'policy':12} {'problem':10} {'runs':>7} {'kernel s':>9} {'M rounds/s':>11} {'aim':>5} {'all s':>7} regret")
+    for policy, problem, aim, most in games:
+        for runs in sorted({1000, 10_000, most}):
+            chunk = Chunk(problem, policy, policy.label, (arguments.rounds,), 1, "pseudo", 0, runs)
+            started = time.perf_counter()
+            table = Table(chunk, Instances(problem, 1, 0, runs))
+            queue = device.Queue()
+            table.compile(queue)
+            compiled = time.perf_counter()
+            table = Table(chunk, Instances(problem, 1, 0, runs))
+            batch = table.begin(queue, np.arange(runs))
+            while not batch.is_done():
+                time.sleep(0.001)
+            played = batch.results()
+            total = time.perf_counter() - compiled
+            rate = runs * arguments.rounds / played.cpu_seconds / 1e6
+            print(
+                f"{policy.label:12} {problem.label:10} {runs:7} {played.cpu_seconds:9.3f} {rate:11.1f} {aim or '':>5} "
+                f"{total:7.3f} {played.regret[:, -1].mean():.2f} ± {_error(played.regret[:, -1]):.2f}"
+                f"  (compiled in {compiled - started:.1f} s)",
+                flush=True,
+            )
+
+
+def same(arguments: argparse.Namespace) -> None:
+    """Play every policy, and keep final regrets; or compare those with what the processor of any machine plays."""
+    chunks = []
+    for policy, problem in games_of(arguments.policies):
+        rounds = (arguments.rounds // 2, arguments.rounds)
+        chunks.append(Chunk(problem, policy, policy.label, rounds, 1, "pseudo", 0, arguments.runs))
+    if arguments.against is None:
+        kept: dict[str, Any] = {}
+        started = time.perf_counter()
+
+        def keep(place: int, runs: Runs) -> None:
+            kept[_name(chunks[place])] = runs.regret
+            np.savez_compressed(arguments.out, **kept)
+            took = time.perf_counter() - started
+            print(f"{took:6.1f} s {_name(chunks[place])} {runs.cpu_seconds:.2f} s by {runs.engine}", flush=True)
+
+        Cuda().play(chunks, keep)
+        return
+    with np.load(arguments.against) as saved:
+        on_device = {name: saved[name] for name in saved}
+    chunks = [chunk for chunk in chunks if _name(chunk) in on_device]
+    small = [_part(chunk, first) for chunk in chunks for first in range(0, chunk.last, PART)]
+    on_processor, _ = _played(Threads(), small)
+    print(f"{'policy on problem':40} {'identical':>9} {'to rounding':>11}  difference of means in standard errors")
+    place = 0
+    for chunk in chunks:
+        parts = [on_processor[place + part].regret for part in range(-(-chunk.last // PART))]
+        place += len(parts)
+        ours, theirs = np.concatenate(parts), on_device[_name(chunk)]
+        equal = (ours == theirs).all(axis=1).sum()
+        near = np.isclose(ours, theirs, rtol=1e-9, atol=1e-9).all(axis=1).sum()
+        difference = (theirs - ours)[:, -1]
+        told = f"{difference.mean() / _error(difference):+.2f}" if difference.any() else "0"
+        print(f"{_name(chunk):40} {equal:9} {near:11}  {told}", flush=True)
+
+
+def _name(chunk: Chunk) -> str:
+    return f"{chunk.policy.name} on {chunk.problem.name}"
+
+
+def _part(chunk: Chunk, first: int) -> Chunk:
+    return dataclasses.replace(chunk, first=first, last=min(first + PART, chunk.last))
+
+
+def play(arguments: argparse.Namespace) -> None:
+    """Play a file of experiments, and keep the runs."""
+    described = json.loads(Path(arguments.file).read_text(encoding="utf-8"))
+    experiments = [Experiment.from_dict(each) for each in described["experiments"]]
+    engine = Cuda()
+    chunks = [
+        chunk
+        for experiment in experiments
+        for label, policy in experiment.policies.items()
+        if label not in arguments.without
+        for chunk in chunks_of(experiment, label, engine.runs_per_chunk(policy))
+    ]
+    runs, seconds = _played(engine, chunks)
+    rounds = sum(chunk.shape[0] * chunk.horizon for chunk in chunks)
+    others = sorted({chunk.label for chunk, each in zip(chunks, runs, strict=True) if each.engine == "threads"})
+    print(f"{sum(chunk.shape[0] for chunk in chunks):,} runs, {rounds:,} rounds: {seconds:.1f} s; threads: {others}")
+    if arguments.finals:
+        names = [f"{chunk.problem.label}|{chunk.label}|{chunk.first}|{place}" for place, chunk in enumerate(chunks)]
+        finals = {name: each.regret[:, -1] for name, each in zip(names, runs, strict=True)}
+        np.savez_compressed(arguments.finals, **finals)
+    if arguments.out:
+        record(Path(arguments.out), chunks, runs, engine.environment)
+
+
+def games_of(names: Sequence[str]) -> list[tuple[Any, Any]]:
+    """Return every policy that is compiled, on a problem that it is made for."""
+    games: list[tuple[Any, Any]] = [(make(), cb.BernoulliBandit()) for make in arm_policies().values()]
+    games += [(cb.CORe(), cb.GaussianBandit()), (cb.CORe(), cb.BetaBandit()), (cb.UCB1(), cb.MixedBandit())]
+    neural = neural_policies()
+    for name, make in feature_policies().items():
+        if name not in neural and make.runs_compiled and name != "EstimatorCORe":
+            games.append((make(), cb.LogisticBandit() if name.startswith(GLM) else cb.LinearBandit()))
+    games += [(cb.LinCORe(), cb.ContextualBandit()), (cb.LinTS(), cb.ContextualBandit())]
+    games += [(make(), cb.YandexLike(query=0)) for make in ranking_policies().values()]
+    games.sort(key=lambda game: game[0].name.startswith(GLM))  # which take longest
+    return [(policy, problem) for policy, problem in games if not names or policy.name in names]
+
+
+def _played(engine: Any, chunks: Sequence[Chunk]) -> tuple[list[Runs], float]:
+    runs: dict[int, Runs] = {}
+    started = time.perf_counter()
+    engine.play(chunks, runs.__setitem__)
+    return [runs[place] for place in range(len(chunks))], time.perf_counter() - started
+
+
+def _error(values: Any) -> float:
+    return float(np.std(values, ddof=1) / np.sqrt(len(values)))
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+
+    def command(function: Callable[[argparse.Namespace], None]) -> argparse.ArgumentParser:
+        added = commands.add_parser(function.__name__, help=function.__doc__)
+        added.set_defaults(function=function)
+        return added
+
+    command(speed).add_argument("--rounds", type=int, default=10_000)
+    comparing = command(same)
+    comparing.add_argument("--rounds", type=int, default=2000)
+    comparing.add_argument("--runs", type=int, default=1000)
+    comparing.add_argument("--out", default="finals.npz", help="where regrets are kept")
+    comparing.add_argument("--against", help="the regrets that a GPU has left, to be compared here")
+    comparing.add_argument("policies", nargs="*")
+    playing = command(play)
+    playing.add_argument("file")
+    playing.add_argument("out", nargs="?")
+    playing.add_argument("--finals", help="keep the final regrets in this file")
+    playing.add_argument("--without", nargs="*", default=[], help="labels to leave out")
+    arguments = parser.parse_args()
+    try:
+        arguments.function(arguments)
+    except cb.BadInput as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

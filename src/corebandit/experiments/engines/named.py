@@ -1,0 +1,35 @@
+"""Engines by the names that people say."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from corebandit.contracts.errors import BadInput
+from corebandit.contracts.validate import shortened
+from corebandit.experiments.engines.engine import Engine
+from corebandit.experiments.engines.threads import Threads
+
+WANTED = "threads, cuda, a file of runs that another machine has played, or an object with runs_per_chunk and play"
+
+
+def engine_of(
+    engine: Engine | str | Path | None, jobs: int | None, say: Callable[[str], None] = lambda sentence: None
+) -> Engine:
+    """Return the engine that is meant; what others need is imported only if one is. `say` hears what it has to say."""
+    if engine is None or engine == "threads":
+        return Threads(jobs)
+    if engine == "cuda":
+        from corebandit.experiments.engines.cuda import Cuda
+
+        return Cuda(jobs, say)
+    if jobs is not None:
+        raise BadInput("jobs is the number of threads: say it to the engine, if it has any, not beside it")
+    if isinstance(engine, str | Path):
+        from corebandit.experiments.engines.recorded import Recorded
+
+        if not Path(engine).is_file():
+            raise BadInput(f"engine must be {WANTED}, not {shortened(engine)}")
+        return Recorded(Path(engine))
+    parts = ("play", "environment", "runs_per_chunk")
+    if isinstance(engine, type) or not all(hasattr(engine, part) for part in parts):
+        raise BadInput(f"engine must be {WANTED}, not {shortened(engine)}")
+    return engine

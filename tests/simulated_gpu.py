@@ -1,0 +1,146 @@
+"""Plays on numba's simulator of a GPU, in a process of its own; says what is not as on the processor."""
+
+import contextlib
+import sys
+import tempfile
+import warnings
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import corebandit as cb
+from corebandit.compiled.cuda import device
+from corebandit.experiments.chunks import Chunk
+from corebandit.experiments.engines import cuda
+from corebandit.experiments.engines.player import play_chunk
+
+real_memory = device.free_memory
+SMALL = {"n_arms": 5, "n_features": 3}
+GAMES = [
+    (cb.BernoulliBandit(n_arms=3), cb.CORe()),
+    (cb.MixedBandit(n_arms=40), cb.UCB1()),  # more arms than a thread keeps for itself
+    (cb.LinearBandit(**SMALL), cb.LinCORe()),
+    (cb.ContextualBandit(**SMALL), cb.LinTS()),
+    (cb.YandexLike(query=0), cb.CascadeUCB1()),
+    (cb.LogisticBandit(**SMALL), cb.GLMCORe()),  # which has something to say of its state
+]
+
+
+def chunks_of(games, actions=True):
+    return [
+        Chunk(problem, policy, policy.label, (5, 30), 1, "realised" if actions else "pseudo", first, last, actions)
+        for problem, policy in games
+        for first, last in ((0, 2), (2, 3))
+    ]
+
+
+def played(chunks):
+    found = {}
+    cuda.Cuda(1).play(chunks, found.__setitem__)
+    return [found[place] for place in range(len(chunks))]
+
+
+def test_runs_are_those_of_the_processor():
+    chunks = chunks_of(GAMES)
+    for chunk, ours in zip(chunks, played(chunks), strict=True):
+        check_same(ours, play_chunk(chunk), chunk.label)
+        assert ours.engine == "cuda"
+
+
+def check_same(ours, theirs, label):
+    np.testing.assert_array_equal(ours.regret, theirs.regret, label)
+    for one, other in zip(ours.notes, theirs.notes, strict=True):
+        np.testing.assert_array_equal(one, other, label)
+    assert ours.complaint == theirs.complaint
+    assert {name: values.tolist() for name, values in ours.measures.items()} == {
+        name: values.tolist() for name, values in theirs.measures.items()
+    }
+
+
+def test_runs_that_do_not_fit_the_memory_together_are_played_in_parts():
+    chunks = chunks_of(GAMES[:1], actions=False)
+    cuda.device.free_memory = lambda: 1700  # a run needs 1,056
+    try:
+        parts = played(chunks)
+    finally:
+        cuda.device.free_memory = real_memory
+    for chunk, ours in zip(chunks, parts, strict=True):
+        check_same(ours, play_chunk(chunk), chunk.label)
+
+
+def test_a_run_that_does_not_fit_at_all_is_refused_before_anything_is_played():
+    cuda.device.free_memory = lambda: 100
+    try:
+        with pytest.raises(cb.BadInput, match="of the GPU's memory for one run of 30 rounds"):
+            played(chunks_of(GAMES[:1]))
+    finally:
+        cuda.device.free_memory = real_memory
+
+
+class LateState(NamedTuple):
+    rounds: np.ndarray
+
+    def score(self, rng, scores):
+        scores[:] = 0.0
+        if self.rounds[0] == 20:
+            scores[0] = np.nan
+
+    def update(self, arm, reward, rng):
+        self.rounds[0] += 1
+
+
+@dataclass(frozen=True)
+class Late(cb.Policy):
+    name = "late"
+
+    def start(self, n_arms, horizon, capacity):
+        return LateState(np.zeros(1, np.int64))
+
+
+@dataclass(frozen=True)
+class InPython(Late):
+    name = "in-python"
+    runs_compiled = False
+
+    def start(self, n_arms, horizon, capacity):
+        return LateState(np.full(1, 100))
+
+
+def test_an_error_says_what_it_says_on_the_processor():
+    start = device.Queue.start
+
+    def start_silently(*arguments):  # on a GPU an error only ends the run
+        with contextlib.suppress(cb.BadInput):
+            start(*arguments)
+
+    device.Queue.start = start_silently
+    try:
+        with pytest.raises(cb.BadInput, match="late fails in round 21 of run 0: a policy scored an arm NaN"):
+            played(chunks_of([(cb.BernoulliBandit(n_arms=2), Late())], actions=False))
+    finally:
+        device.Queue.start = start
+
+
+def test_what_runs_in_python_threads_play_and_the_result_says_so():
+    experiment = cb.Experiment(cb.BernoulliBandit(n_arms=2), [InPython(), cb.UCB1()], horizon=30, runs=3)
+    with tempfile.TemporaryDirectory() as folder:
+        result = cb.run(experiment, engine="cuda", jobs=1, folder=folder)
+        again = cb.run(experiment, engine="cuda", jobs=1, folder=folder)  # from what was kept
+        result.save(f"{folder}/saved")
+        loaded = cb.Result.load(f"{folder}/saved")
+    for each in (result, again, loaded):
+        assert [curve.engine for curve in each.curves()] == ["threads", "cuda"]
+    theirs = cb.run(experiment)
+    assert [curve.engine for curve in theirs.curves()] == ["", ""]
+    assert theirs.frame.equals(result.frame)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    for name, test in list(globals().items()):
+        if name.startswith("test_"):
+            test()
+            print(name)
+    sys.exit(0)
