@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.lines import Line2D
 
 from corebandit.report import figures, scaling
 
@@ -64,6 +65,15 @@ def test_guides_start_at_the_first_point_and_have_the_exponent_of_the_bound(fram
     guide = lines(scaling(frame, fits).axes[0], "--")[0]
     first = 2.0 * np.sqrt(1000.0)
     assert guide.get_ydata() == pytest.approx([first, 2 * first, 4 * first, 8 * first])
+
+
+def test_guides_have_the_colours_of_their_series_and_so_do_their_dashes_in_the_legend(frame, fits):
+    axes = scaling(frame, fits).axes[0]
+    fitted, guides = ([line.get_color() for line in lines(axes, style)] for style in ("-", "--"))
+    assert guides == fitted
+    assert len(set(guides)) == 2
+    dashes = [line.get_color() for line in axes.get_legend().findobj(Line2D) if line.get_linestyle() == "--"]
+    assert dashes == guides
 
 
 def test_a_bound_takes_the_place_of_the_power_law(frame, fits):

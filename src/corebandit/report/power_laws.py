@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 
 from corebandit.report import tables
@@ -18,7 +19,7 @@ from corebandit.report.panels import (
     styled_line,
     wrapped,
 )
-from corebandit.report.style import MUTED, PAPER, LineStyle, drawing
+from corebandit.report.style import PAPER, LineStyle, drawing
 from corebandit.report.sweep_drawings import REGRET, series_styles
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 def scaling(frame: "DataFrame", fits: "DataFrame") -> Figure:
     """Draw regret against a size on log-log axes, with fitted power laws and the shapes of the bounds.
+
+    A series, its law and its bound have one colour, since bounds may lie close to each other.
 
     Parameters
     ----------
@@ -48,7 +51,7 @@ def scaling(frame: "DataFrame", fits: "DataFrame") -> Figure:
 
 def _draw_scaling(axes: Axes, panel: "DataFrame", fits: "DataFrame", styles: dict[str, LineStyle]) -> None:
     handles: dict[str, Line2D] = {}
-    guides: dict[str, Line2D] = {}
+    guides: dict[str, list[Line2D]] = {}
     for series in panel.partition_by("series", maintain_order=True):
         points, name = series.sort("x"), series["series"][0]
         x, mean = points["x"].to_numpy(), points["mean"].to_numpy()
@@ -58,20 +61,26 @@ def _draw_scaling(axes: Axes, panel: "DataFrame", fits: "DataFrame", styles: dic
             middle = np.log(mean).mean() - fit["exponent"] * np.log(x).mean()
             axes.plot(x, np.exp(middle) * x ** fit["exponent"], color=styles[name].colour, linewidth=1.3, zorder=3)
             if (guide := _guide(points, fit["reference"])) is not None:
-                (line,) = axes.plot(x, guide, color=MUTED, linestyle="--", linewidth=1.1, zorder=2.5)
+                (line,) = axes.plot(x, guide, color=styles[name].colour, linestyle="--", linewidth=1.1, zorder=2.5)
                 of_the_bound = "" if fit["reference"] is None else f", exponent {fit['reference']:g}"
-                guides.setdefault(f"{fit['reference_name']}{of_the_bound}", line)
+                guides.setdefault(f"{fit['reference_name']}{of_the_bound}", []).append(line)
         handles[wrapped(label, 46)] = _draw_points(axes, points, styles[name])
     log_scale(axes, "x", panel["x"].to_numpy())
     shown = [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines]
     log_scale(axes, "y", np.concatenate([*shown, panel["ci_low"].to_numpy(), panel["ci_high"].to_numpy()]))
     set_title(axes, panel["title"][0])
     axes.set(xlabel=panel["x_name"][0], ylabel=panel["y_name"][0] if "y_name" in panel.columns else REGRET)
-    handles |= {f"shape of the bound: {name}": line for name, line in guides.items()}
+    bounds = {f"shape of the bound: {name}": tuple(of_series) for name, of_series in guides.items()}
     legend = axes.legend(
-        handles.values(), handles.keys(), loc="upper left", bbox_to_anchor=(-0.02, -0.17), borderaxespad=0.0
+        [*handles.values(), *bounds.values()],
+        [*handles, *bounds],
+        loc="upper left",
+        bbox_to_anchor=(-0.02, -0.17),
+        borderaxespad=0.0,
+        handlelength=3.0,
+        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.5)},  # a dash in the colour of each series
     )
-    for text in legend.get_texts()[len(handles) - len(guides) :]:
+    for text in legend.get_texts()[len(handles) :]:
         text.set_parse_math(True)
 
 
