@@ -3,8 +3,6 @@
 import time
 
 import numpy as np
-from measure import CpuSeconds, best_in_turns
-from printing import new_console, new_table, print_heading, read_arguments
 from rich.console import Console
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import Ridge
@@ -12,6 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 import corebandit as cb
+from measure import CpuSeconds, best_in_turns
+from printing import new_console, new_table, print_heading, read_arguments
 
 N_ROWS, N_FEATURES = 20, 5
 SECTIONS = ("decision",)

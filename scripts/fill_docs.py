@@ -189,7 +189,8 @@ def settings(stored: Stored, figure: str) -> str:
         said = cells.setdefault(row["setting"], {})
         size = f"{row['horizon']:,} rounds, {row['runs']:,} runs"
         said[size] = f"{row['ratio']:.2f} (at most {row['worst']:.2f})"
-        said[f"gone bad, {row['horizon']:,}"] = f"{100 * row['gone bad']:.1f} % (at most {100 * row['worst gone bad']:.0f} %)"
+        bad, worst = 100 * row["gone bad"], 100 * row["worst gone bad"]
+        said[f"gone bad, {row['horizon']:,}"] = f"{bad:.1f} % (at most {worst:.0f} %)"
     columns = sorted(next(iter(cells.values())), key=lambda name: name.startswith("gone"))  # else as they come
     lines = [("setting", *columns), ("---",) * (1 + len(columns))]
     lines += [(name, *(said[column] for column in columns)) for name, said in cells.items()]
