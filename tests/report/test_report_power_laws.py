@@ -91,6 +91,14 @@ def test_intervals_are_bars_and_all_is_in_view(frame, fits):
     assert low < 1.8 * np.sqrt(1000.0) < 8 * 3 * np.sqrt(1000.0) < high
 
 
+def test_an_interval_that_reaches_zero_leaves_the_axes_logarithmic(frame, fits):
+    wide = frame.with_columns(ci_low=-pl.col("mean"))
+    axes = scaling(wide, fits).axes[0]
+    assert axes.get_yscale() == "log"
+    low, _ = axes.get_ylim()
+    assert all(0.0 < bar[0, 1] < low for bar in axes.collections[0].get_segments())
+
+
 def test_only_names_of_bounds_are_mathematics(frame, fits):
     odd = frame.with_columns(series=pl.lit("$x$")), fits.with_columns(series=pl.lit("$x$"))
     texts = scaling(*odd).axes[0].get_legend().get_texts()
