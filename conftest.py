@@ -1,6 +1,7 @@
-"""How many processes the tests take, which tests share one, and which of them are quick."""
+"""How many processes the tests take, what they keep on disk, which tests share one, and which of them are quick."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,12 @@ import pytest
 from xdist.scheduler.loadfile import LoadFileScheduling
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # there is a process for each core: NumPy's threads would only wait
+
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    # Containers say so to keep the tree clean. But then every process compiles two thousand modules and rewrites all
+    # assertions, a third of a quick run: so bytecode goes to a folder of its own, for the processes to come too.
+    os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(__file__).parent / ".cache" / "bytecode"))
+    sys.dont_write_bytecode, sys.pycache_prefix = False, os.environ["PYTHONPYCACHEPREFIX"]
 
 COMPILE_POLICIES = (
     *("tests/agents/", "tests/bounds/", "tests/checks/", "tests/cli/", "tests/experiments/", "tests/games/"),
@@ -34,8 +41,12 @@ class Scheduling(LoadFileScheduling):
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
-    """Return who deals out the tests, unless --dist asks for somebody else."""
-    return Scheduling(config, log) if config.option.dist == "loadfile" else None
+    """Return who deals out the tests, unless --dist asks for somebody else.
+
+    Quick tests are run with code on disk, where nothing is compiled and even shares are what counts.
+    """
+    is_ours = config.option.dist == "loadfile" and config.option.markexpr != "quick"
+    return Scheduling(config, log) if is_ours else None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,6 +12,7 @@ A page has marks in it, between which this script writes:
     <!-- numbers: evidence figure1 -->    the same, with what decided
     <!-- numbers: about figure1 -->       how large the run was, when and by which version
     <!-- numbers: settings warmup -->     how settings of CORe's warm-up compare with the best rivals
+    <!-- numbers: differences samplers --> each policy beside the first one, on the same problems
     <!-- end -->
 
 and within a line `<!-- number: figure1 bernoulli "CORe" -->...<!-- end -->`, a mean with its error.
@@ -33,13 +34,15 @@ from corebandit.reproduction.studies import warmup_study
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "results"
-PAGES = ("README.md", "docs/results.md", "docs/which_policy.md", "docs/own_model.md")
+PAGES = ("README.md", "docs/results.md", "docs/which_policy.md", "docs/own_model.md", "docs/guide.md")
 FIGURES = {"F1": "figure1", "F2": "figure2", "F3": "figure3", "F4": "figure4", "T": "theory"}
-STUDIES = {"G": "glm", "X": "exchange", "W": "warmup", "N": "neural", "-": "refits"}  # by how their claims begin
+STUDIES = {"G": "glm", "X": "exchange", "W": "warmup", "N": "neural"}  # by how their claims begin
+FILES = ("refits", "samplers")  # of `corebandit run docs/results/*.toml`, without claims
 KEPT = ("figure", "problem", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")
 SETTINGS = {  # warm-up factor and alpha
     "recommended": (0.5, 0.6),
     "cautious": (0.5, 0.8),
+    "hasty": (0.5, 0.4),
     "the authors' code": (2.0, 0.6),
     "the paper": (4.0, 0.6),
 }
@@ -59,11 +62,13 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
     )
     titles = {f"{one['figure']} {one['problem']}": one["title"] for one in about["titles"]}
     written = []
-    for prefix, figure in {**FIGURES, **STUDIES}.items():
+    for prefix, figure in [*FIGURES.items(), *STUDIES.items(), *(("-", name) for name in FILES)]:
         # Of many problems their average is enough.
         rows = _of_figure(summary["averages"], figure) or _of_figure(summary["rows"], figure)
         if not rows:
             continue
+        if figure == "warmup":  # a thousand cells, of which settings_of keeps what pages show
+            rows = [row for row in rows if row["figure"] in warmup_study.PARTS]
         content = {
             "about": {
                 **{key: about[key] for key in ("made", "version", "sources")},
@@ -79,6 +84,8 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
         }
         if figure == "warmup":
             content["settings"] = settings_of(Result.load(folder))
+        if figure in FILES:
+            content["differences"] = Result.load(folder).differences().to_dicts()
         into.mkdir(exist_ok=True)
         path = into / f"{figure}.json"
         path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
@@ -97,6 +104,7 @@ def _place(row: Mapping[str, Any]) -> str:
 def settings_of(result: Result) -> list[dict[str, Any]]:
     """Return how settings of the warm-up compare with the best rivals, for every horizon."""
     found = list(warmup_study.cells(result))
+    runs = {experiment["horizon"]: experiment["runs"] for experiment in result.experiments if "points" in experiment}
     rows = []
     for name, (factor, alpha) in SETTINGS.items():
         for horizon in dict.fromkeys(cell.horizon for cell in found):
@@ -106,6 +114,7 @@ def settings_of(result: Result) -> list[dict[str, Any]]:
                 {
                     "setting": f"{name}: factor {factor:g}, alpha {alpha:g}",
                     "horizon": horizon,
+                    "runs": runs[horizon],
                     "ratio": math.exp(sum(map(math.log, ratios)) / len(ratios)),
                     "worst": max(ratios),
                     "gone bad": sum(bad) / len(bad),
@@ -152,7 +161,7 @@ def claims(stored: Stored, figure: str) -> str:
 
 
 def _warm_up(factor: str) -> str:
-    return "" if factor == "either" else f"warm-up {factor}"
+    return "verdict" if factor == "either" else f"warm-up {factor}"
 
 
 def evidence(stored: Stored, figure: str) -> str:
@@ -178,12 +187,28 @@ def settings(stored: Stored, figure: str) -> str:
     cells: dict[str, dict[str, str]] = {}
     for row in stored["settings"]:
         said = cells.setdefault(row["setting"], {})
-        said[f"{row['horizon']:,} rounds"] = f"{row['ratio']:.2f} (at most {row['worst']:.2f})"
-        said[f"gone bad, {row['horizon']:,}"] = f"{row['gone bad']:.1%} (at most {row['worst gone bad']:.0%})"
+        size = f"{row['horizon']:,} rounds, {row['runs']:,} runs"
+        said[size] = f"{row['ratio']:.2f} (at most {row['worst']:.2f})"
+        bad, worst = 100 * row["gone bad"], 100 * row["worst gone bad"]
+        said[f"gone bad, {row['horizon']:,}"] = f"{bad:.1f} % (at most {worst:.0f} %)"
     columns = sorted(next(iter(cells.values())), key=lambda name: name.startswith("gone"))  # else as they come
     lines = [("setting", *columns), ("---",) * (1 + len(columns))]
     lines += [(name, *(said[column] for column in columns)) for name, said in cells.items()]
     return _lines(lines)
+
+
+def differences(stored: Stored, figure: str) -> str:
+    """Return each policy beside the first one: a row a problem, the difference with its interval."""
+    lines = []
+    for row in stored["differences"]:
+        base, other = (number(stored, figure, row["problem"], row[who]) for who in ("baseline", "policy"))
+        mean = _row(stored, figure, row["problem"], row["baseline"])["mean"]
+        gap = tables.estimate(*(row[key] for key in ("mean", "ci_low", "ci_high")))
+        share, low, high = (f"{100 * row[key] / mean:+.1f}" for key in ("mean", "ci_low", "ci_high"))
+        lines.append((row["problem"], base, other, gap, f"{share} % [{low}, {high}]"))
+    first = stored["differences"][0]
+    head = ("problem", first["baseline"], first["policy"], "difference, 95 % interval", "in percent")
+    return _lines([head, ("---",) * len(head), *lines])
 
 
 BLOCKS: dict[str, Callable[..., str]] = {
@@ -192,14 +217,20 @@ BLOCKS: dict[str, Callable[..., str]] = {
     "evidence": evidence,
     "about": about,
     "settings": settings,
+    "differences": differences,
 }
 
 
 def number(stored: Stored, figure: str, problem: str, policy: str) -> str:
     """Return the mean regret of one policy on one problem, with its standard error."""
+    row = _row(stored, figure, problem, policy)
+    return tables.with_error(row["mean"], row["stderr"])
+
+
+def _row(stored: Stored, figure: str, problem: str, policy: str) -> Mapping[str, Any]:
     for row in stored["rows"]:
         if (row["figure"], row["problem"], row["policy"]) == (figure, problem, policy):
-            return tables.with_error(row["mean"], row["stderr"])
+            return dict(row)
     raise KeyError(f"there is no {policy} on {problem} in {figure}")
 
 

@@ -219,6 +219,18 @@ def test_peers_choose_by_the_features_they_are_offered(linear: ModuleType, monke
     assert set(rewards) == {0.0, 1.0}
 
 
+@pytest.mark.thorough
+def test_the_script_of_models_measures_each_by_the_number_of_rewards(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    script = import_module("models")
+    console = Console(file=io.StringIO(), width=110)
+    script.report((20, 30), 1, console)
+    printed = console.file.getvalue()
+    assert "between two fits" in printed
+    for name in script.MODELS:
+        assert len(cells(printed, name)) == len(name.split()) + 3
+
+
 def choice_of(agent: Agent, *features: Any) -> Any:
     """Return what is chosen when no decision waits."""
     decision = agent.ask(*features)

@@ -34,7 +34,7 @@ after
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory):
+def stored(tmp_path_factory, write_little):
     folder = tmp_path_factory.mktemp("run")
     experiment = cb.Experiment(
         cb.BernoulliBandit(), [cb.CORe(), cb.UCB1()], 300, 12, name="figure1", title="Clicks | yes"
@@ -42,14 +42,10 @@ def stored(tmp_path_factory):
     result = cb.run(experiment)
     claim = Claim("F1.a", "CORe is below.", 4.0, "holds", "open", "this decided")
     other = Claim("T1", "A lemma.", None, "holds", "holds", "that")
-    publish(
-        result,
-        folder,
-        title="t",
-        command="corebandit x --out /some/folder --seed 1",
-        seconds=1.0,
-        claims=[claim, other],
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("matplotlib.figure.Figure.savefig", write_little)
+        command = "corebandit x --out /some/folder --seed 1"
+        publish(result, folder, title="t", command=command, seconds=1.0, claims=[claim, other])
     SCRIPT["store"](folder, folder / "stored")
     return result, SCRIPT["stored_results"](folder / "stored")
 
@@ -102,6 +98,18 @@ def test_what_is_not_stored_is_no_silence(stored):
             SCRIPT["filled"](mark, results)
 
 
+def test_policies_of_an_experiment_of_one_file_are_shown_beside_the_first(tmp_path, undrawn):
+    experiment = cb.Experiment(cb.BernoulliBandit(), {"exact": cb.UCB1(), "fast": cb.UCB1()}, 300, 12, name="samplers")
+    publish(cb.run(experiment), tmp_path, title="t", command="corebandit run x.toml", seconds=1.0)
+    SCRIPT["store"](tmp_path, tmp_path / "stored")
+    results = SCRIPT["stored_results"](tmp_path / "stored")
+    page = SCRIPT["filled"]("<!-- numbers: differences samplers -->\n<!-- end -->", results)
+    mean = SCRIPT["number"](results["samplers"], "samplers", "bernoulli", "exact")
+    assert "| problem | exact | fast | difference, 95 % interval | in percent |" in page
+    assert f"| bernoulli | {mean} | {mean} | 0" in page
+    assert "| +0.0 % [+0.0, +0.0] |" in page
+
+
 def test_settings_of_the_warm_up_are_compared_with_the_best_rival_of_each_problem():
     size = Size(horizon=1_000, runs=30, search_runs=30)
 
@@ -110,9 +118,9 @@ def test_settings_of_the_warm_up_are_compared_with_the_best_rival_of_each_proble
         return 20.0 if not at else 30.0 if at == {"alpha": 0.6, "warm_up": 0.5} else 50.0
 
     rows = SCRIPT["settings_of"](made_up(warmup_study.grid(size), regret, spread=0.01))
-    assert [round(row["ratio"], 1) for row in rows] == [1.5, 1.5, *[2.5] * 6]
+    assert [round(row["ratio"], 1) for row in rows] == [1.5, 1.5, *[2.5] * 8]
     page = SCRIPT["filled"]("<!-- numbers: settings warmup -->\n<!-- end -->", {"warmup": {"settings": rows}})
-    assert "| setting | 100 rounds | 1,000 rounds | gone bad, 100 | gone bad, 1,000 |" in page
+    assert "| setting | 100 rounds, 60 runs | 1,000 rounds, 30 runs | gone bad, 100 | gone bad, 1,000 |" in page
     assert "| recommended: factor 0.5, alpha 0.6 | 1.5" in page
 
 

@@ -3,7 +3,9 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import corebandit as cb
@@ -98,3 +100,14 @@ def test_a_problem_describes_itself_as_in_0_4(spec, tmp_path, monkeypatch):
     write_models("models.json", {"tea": {"CM": CM([0.4, 0.2, 0.1])}})
     problem = problem_from(spec)
     assert json.dumps(problem.describe()) == json.dumps(PROMISED["problems"][spec]), WHAT_TO_DO.format(problem.name)
+
+
+@dataclass(frozen=True)
+class Weighted(cb.Policy):
+    weights: Any = None
+
+
+def test_a_parameter_may_be_an_array():
+    weighted = Weighted(np.array([1.0, 2.0]))
+    assert weighted.label == "Weighted(weights=[1.0, 2.0])"
+    assert weighted.describe() == {"name": "Weighted", "weights": [1.0, 2.0]}

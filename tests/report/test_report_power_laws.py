@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.lines import Line2D
 
 from corebandit.report import figures, scaling
 
@@ -66,6 +67,15 @@ def test_guides_start_at_the_first_point_and_have_the_exponent_of_the_bound(fram
     assert guide.get_ydata() == pytest.approx([first, 2 * first, 4 * first, 8 * first])
 
 
+def test_guides_have_the_colours_of_their_series_and_so_do_their_dashes_in_the_legend(frame, fits):
+    axes = scaling(frame, fits).axes[0]
+    fitted, guides = ([line.get_color() for line in lines(axes, style)] for style in ("-", "--"))
+    assert guides == fitted
+    assert len(set(guides)) == 2
+    dashes = [line.get_color() for line in axes.get_legend().findobj(Line2D) if line.get_linestyle() == "--"]
+    assert dashes == guides
+
+
 def test_a_bound_takes_the_place_of_the_power_law(frame, fits):
     bound = pl.when(x_name="K").then(pl.col("x").log()).otherwise(None)
     figure = scaling(frame.with_columns(bound=bound), fits)
@@ -79,6 +89,14 @@ def test_intervals_are_bars_and_all_is_in_view(frame, fits):
     assert bar[:, 1] == pytest.approx([1.8 * np.sqrt(1000.0), 2.2 * np.sqrt(1000.0)])
     low, high = axes.get_ylim()
     assert low < 1.8 * np.sqrt(1000.0) < 8 * 3 * np.sqrt(1000.0) < high
+
+
+def test_an_interval_that_reaches_zero_leaves_the_axes_logarithmic(frame, fits):
+    wide = frame.with_columns(ci_low=-pl.col("mean"))
+    axes = scaling(wide, fits).axes[0]
+    assert axes.get_yscale() == "log"
+    low, _ = axes.get_ylim()
+    assert all(0.0 < bar[0, 1] < low for bar in axes.collections[0].get_segments())
 
 
 def test_only_names_of_bounds_are_mathematics(frame, fits):

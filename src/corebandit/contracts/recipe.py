@@ -73,7 +73,7 @@ class Recipe:
         changed = [
             f"{parameter.name}={_spelled(self._value(parameter))}"
             for parameter in fields(self)
-            if parameter.default is MISSING or getattr(self, parameter.name) != parameter.default
+            if parameter.default is MISSING or _plain(getattr(self, parameter.name)) != _plain(parameter.default)
         ]
         return f"{self.name}({', '.join(changed)})" if changed else self.name
 
@@ -83,6 +83,8 @@ def _plain(value: Any) -> Any:
         return value.describe()
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     return value.item() if isinstance(value, np.generic) else value
 
 

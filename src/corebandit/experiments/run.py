@@ -62,12 +62,12 @@ def run(
     experiments = [experiments] if isinstance(experiments, Experiment) else list(experiments)
     _check_distinct(experiments)
     engine = engine_of(engine, jobs)
-    store = ChunkStore(Path(folder)) if folder is not None else None
-    if store and fresh:
-        store.clear()
     for each in experiments:
         for policy in each.policies.values():
             rehearse(policy, each.problem, each.horizon)
+    store = ChunkStore(Path(folder)) if folder is not None else None
+    if store and fresh:
+        store.clear()
     cut = [
         (experiment, label, chunks_of(experiment, label, engine.runs_per_chunk(policy)))
         for experiment in experiments

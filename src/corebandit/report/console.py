@@ -53,7 +53,7 @@ def differences_table(differences: "DataFrame") -> RenderableType:
             for row in section.rows
         ]
         contents.append((title, rows))
-    return _Aligned(("policy", "difference", "95 % interval", "regret is", "better in"), contents)
+    return _Aligned(("policy", "difference", "95 % interval", "regret looks", "better in"), contents)
 
 
 def verdicts_table(judged: Sequence[Claim]) -> Table:

@@ -116,9 +116,10 @@ def save(figure: Figure, path: str | Path) -> list[Path]:
     make_folder(path.parent)
     png, svg = (path.with_name(f"{path.name}.{suffix}") for suffix in ("png", "svg"))
     with drawing():
+        figure.set_dpi(150)
+        _put_in_place(figure)
         with writing_whole(png) as file:
             figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
-        figure.set_layout_engine("none")  # all is in its place now
         with writing_whole(svg) as file:
             figure.savefig(file, format="svg", metadata=_NO_METADATA)
     return [png, svg]
@@ -128,10 +129,18 @@ def as_svg(figure: Figure, name: str = "figure", title: str = "") -> str:
     """Return an `<svg>` element for an HTML page: ids start with `name`, ink and paper follow the page's colours."""
     stream = io.StringIO()
     with drawing():
+        _put_in_place(figure)
         figure.savefig(stream, format="svg", transparent=True, metadata=_NO_METADATA)
     text = stream.getvalue()
     # The digest keeps ids apart where several pages come together, as in a notebook.
     return inline(text, f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", title, PAGE_VARIABLES)
+
+
+def _put_in_place(figure: Figure) -> None:
+    """Lay a figure out for good; to save it with a layout to come would draw all of it twice, once for that alone."""
+    if (layout := figure.get_layout_engine()) is not None:
+        layout.execute(figure)
+        figure.set_layout_engine(None)
 
 
 def _draw_curves(axes: Axes, panel: "DataFrame", styles: Styles, of: str = "regret") -> None:

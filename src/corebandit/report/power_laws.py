@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 
 from corebandit.report import tables
@@ -18,7 +19,7 @@ from corebandit.report.panels import (
     styled_line,
     wrapped,
 )
-from corebandit.report.style import MUTED, PAPER, LineStyle, drawing
+from corebandit.report.style import PAPER, LineStyle, drawing
 from corebandit.report.sweep_drawings import REGRET, series_styles
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 def scaling(frame: "DataFrame", fits: "DataFrame") -> Figure:
     """Draw regret against a size on log-log axes, with fitted power laws and the shapes of the bounds.
+
+    A series, its law and its bound have one colour, since bounds may lie close to each other.
 
     Parameters
     ----------
@@ -48,30 +51,40 @@ def scaling(frame: "DataFrame", fits: "DataFrame") -> Figure:
 
 def _draw_scaling(axes: Axes, panel: "DataFrame", fits: "DataFrame", styles: dict[str, LineStyle]) -> None:
     handles: dict[str, Line2D] = {}
-    guides: dict[str, Line2D] = {}
-    for series in panel.partition_by("series", maintain_order=True):
+    guides: dict[str, list[Line2D]] = {}
+    shown: list[FloatArray] = [panel["mean"].to_numpy()]
+    for position, series in enumerate(panel.partition_by("series", maintain_order=True)):
         points, name = series.sort("x"), series["series"][0]
         x, mean = points["x"].to_numpy(), points["mean"].to_numpy()
         label = name
         for fit in fits.filter(series=name).iter_rows(named=True):
             label = f"{name}: exponent {tables.estimate(fit['exponent'], fit['ci_low'], fit['ci_high'])}"
             middle = np.log(mean).mean() - fit["exponent"] * np.log(x).mean()
-            axes.plot(x, np.exp(middle) * x ** fit["exponent"], color=styles[name].colour, linewidth=1.3, zorder=3)
+            shown.append(np.exp(middle) * x ** fit["exponent"])
+            axes.plot(x, shown[-1], color=styles[name].colour, linewidth=1.3, zorder=3)
             if (guide := _guide(points, fit["reference"])) is not None:
-                (line,) = axes.plot(x, guide, color=MUTED, linestyle="--", linewidth=1.1, zorder=2.5)
+                dashes = (4.0 * position, (4.0, 4.0))  # where two bounds are one, dashes of both colours take turns
+                (line,) = axes.plot(x, guide, color=styles[name].colour, linestyle=dashes, linewidth=1.1, zorder=2.5)
+                shown.append(guide)
                 of_the_bound = "" if fit["reference"] is None else f", exponent {fit['reference']:g}"
-                guides.setdefault(f"{fit['reference_name']}{of_the_bound}", line)
+                guides.setdefault(f"{fit['reference_name']}{of_the_bound}", []).append(line)
         handles[wrapped(label, 46)] = _draw_points(axes, points, styles[name])
     log_scale(axes, "x", panel["x"].to_numpy())
-    shown = [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines]
-    log_scale(axes, "y", np.concatenate([*shown, panel["ci_low"].to_numpy(), panel["ci_high"].to_numpy()]))
+    low, high = panel["ci_low"].to_numpy(), panel["ci_high"].to_numpy()
+    log_scale(axes, "y", np.concatenate([*shown, low[low > 0.0], high]))  # intervals that reach 0 leave the panel below
     set_title(axes, panel["title"][0])
     axes.set(xlabel=panel["x_name"][0], ylabel=panel["y_name"][0] if "y_name" in panel.columns else REGRET)
-    handles |= {f"shape of the bound: {name}": line for name, line in guides.items()}
+    bounds = {f"shape of the bound: {name}": tuple(of_series) for name, of_series in guides.items()}
     legend = axes.legend(
-        handles.values(), handles.keys(), loc="upper left", bbox_to_anchor=(-0.02, -0.17), borderaxespad=0.0
+        [*handles.values(), *bounds.values()],
+        [*handles, *bounds],
+        loc="upper left",
+        bbox_to_anchor=(-0.02, -0.17),
+        borderaxespad=0.0,
+        handlelength=3.0,
+        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.5)},  # a dash in the colour of each series
     )
-    for text in legend.get_texts()[len(handles) - len(guides) :]:
+    for text in legend.get_texts()[len(handles) :]:
         text.set_parse_math(True)
 
 
@@ -79,6 +92,8 @@ def _draw_points(axes: Axes, points: "DataFrame", style: LineStyle) -> Line2D:
     """Draw the points with their intervals and return the line to show in the legend."""
     x, mean = points["x"].to_numpy(), points["mean"].to_numpy()
     low, high = points["ci_low"].to_numpy(), points["ci_high"].to_numpy()
+    if (mean > 0.0).all():  # a logarithmic axis has no room for 0
+        low = np.maximum(low, 1e-9 * mean)
     lengths = np.maximum((mean - low, high - mean), 0.0)  # rounding can put an interval without width beside its mean
     axes.errorbar(x, mean, lengths, fmt="none", ecolor=style.colour, elinewidth=1.3, capsize=2.5)
     axes.plot(

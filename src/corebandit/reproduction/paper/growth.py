@@ -117,11 +117,10 @@ def _shape(title: str, size: float) -> float:
 def drawings(result: Result) -> list[Drawing]:
     """Return regret against n, d and K with fitted exponents, and the bound's shape beside it."""
     rows, fits = [], []
-    first: dict[str, float] = {}
     for growth in growths(result):
-        for size, x, regret in zip(growth.sizes, growth.scale, growth.regret, strict=True):
-            mean, low, high = mean_interval(regret)
-            scale = first.setdefault(growth.title, mean / _shape(growth.title, size))
+        intervals = [mean_interval(regret) for regret in growth.regret]
+        shapes = [_shape(growth.title, size) for size in growth.sizes]
+        for x, (mean, low, high), shape in zip(growth.scale, intervals, shapes, strict=True):
             rows.append(
                 {
                     "title": growth.title,
@@ -132,7 +131,7 @@ def drawings(result: Result) -> list[Drawing]:
                     "mean": mean,
                     "ci_low": low,
                     "ci_high": high,
-                    "bound": scale * _shape(growth.title, size),
+                    "bound": intervals[0][0] * shape / shapes[0],
                 }
             )
         if (exponent := growth.exponent()) is None:
@@ -154,7 +153,7 @@ def drawings(result: Result) -> list[Drawing]:
         "LinCORe's regret beyond its warm-up on Gaussian linear bandits as one size grows and the others stay (d = 10, "
         "K = 50; K = 100 while d grows), both axes logarithmic. Solid: the fitted power law, of K in its logarithm, "
         "with its exponent and 95 % interval: growth as measured. Dashed: the shape of the theorem's bound, "
-        "d sqrt(n log K), through the first point; the theorem is for the worst case, and for an alpha that grows with "
-        "d and n."
+        "d sqrt(n log K), through the first point of each series; the theorem is for the worst case, and for an alpha "
+        "that grows with d and n."
     )
     return [Drawing(NAME, "Growth of regret", caption, scaling(pl.DataFrame(rows), pl.DataFrame(fits)))]
