@@ -39,6 +39,7 @@ def crash(agent: Durable) -> None:
     if agent._snapshots is not None:
         agent._snapshots.join()
     store = agent._store
+    store._checkpoints.wait()
     agent._let_go.detach()
     opening._stores.pop(store.path)
     store._connection.close()

@@ -167,7 +167,7 @@ def _opened(
         try:
             agent._keep_first_snapshot()
         except BaseException:
-            agent._let_go()  # as `shut` does, once
+            agent._shut()
             raise
     return agent
 

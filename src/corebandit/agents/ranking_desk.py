@@ -1,6 +1,6 @@
 """Where an agent's rankings are made: a ranking policy's state, its random numbers, and room that grows with both."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -166,6 +166,6 @@ class RankingDesk(Desk):
         """Return the items that were shown."""
         return self.plain(choice)
 
-    def content(self, waiting: Sequence[RankingChoice]) -> dict[str, Any]:
-        """Return what was learnt, ready for JSON."""
+    def content(self, waiting: Callable[[], Iterable[RankingChoice]]) -> dict[str, Any]:
+        """Return a copy of what was learnt, for `in_json`."""
         return {**super().content(waiting), "n_positions": self.n_positions}

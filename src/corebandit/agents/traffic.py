@@ -8,6 +8,7 @@ scores, only what is on offer; where every reward is told before the next decisi
 import math
 from collections import deque
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -170,9 +171,10 @@ class Traffic:
     # Saving -------------------------------------------------------------------------------------------------------
 
     def content(self) -> dict[str, Any]:
-        """Return what there is, ready for JSON; what waits is told by who keeps the decisions."""
+        """Return a copy of what there is, for `in_json`; what waits is told by who keeps the decisions."""
+        tallies = list(map(attrgetter(*FIELDS), self.tallies))
         return {
-            "tallies": {field: [getattr(tally, field) for tally in self.tallies] for field in FIELDS},
+            "tallies": lambda: {field: [tally[place] for tally in tallies] for place, field in enumerate(FIELDS)},
             "recent": None if self._recent is None else list(self._recent),
         }
 
