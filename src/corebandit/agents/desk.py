@@ -32,6 +32,7 @@ class Look(NamedTuple):
     question: tuple[Any, ...]  # what besides the state and random numbers a draw takes
     offered: IntArray
     allowed: IntArray  # of those, who may be chosen now
+    stand_ins: Sequence[int] = ()  # for a policy that chooses others too, who takes their place
 
 
 class Desk:
