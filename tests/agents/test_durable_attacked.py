@@ -322,3 +322,35 @@ def test_an_agent_whose_policy_failed_while_it_learned_is_not_trusted(url, monke
     with cb.open_agent(url, "banner") as again:
         assert again.to_dict() == content
         again.tell(decision, 1.0)
+
+
+# What people do at first ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("baner",), r"policy must be given: there is no agent 'baner' at .* yet; there are 'banner'$"),
+        (("page", ["red", "green"], UCB1()), "arms must be a list of options, not UCB1"),
+        (("page", cb.CascadeUCB1(), ARMS), "it ranks, so say RankingAgent, or open_ranking_agent"),
+        (("page", UCB1, ARMS), "policy must be a recipe such as"),
+    ],
+)
+def test_common_slips_are_answered_by_what_would_be_right(url, arguments, sentence):
+    with cb.open_agent(url, "banner", UCB1(), ARMS):
+        pass
+    with pytest.raises(cb.BadInput, match=sentence):
+        cb.open_agent(url, *arguments)
+
+
+def test_a_file_that_is_not_there_is_not_made_without_a_policy(tmp_path):
+    with pytest.raises(cb.BadInput, match=r"policy must be given: there is no file .*shp\.db yet"):
+        cb.open_agent(f"sqlite:///{tmp_path}/shp.db", "banner")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_service_can_tell_an_agent_to_be_opened_again_from_a_bad_request(url):
+    with cb.open_agent(url, "banner", UCB1(), ARMS) as agent:
+        pass
+    with pytest.raises(cb.CannotWrite, match="must be opened again: it was closed"):
+        agent.ask()

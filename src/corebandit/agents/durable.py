@@ -20,7 +20,7 @@ from corebandit.agents.log import frame_of_events
 from corebandit.agents.patient_json import patient_json_with_digest
 from corebandit.agents.ranking_agent import RankingAgent
 from corebandit.agents.stores.store import Snapshot, Store
-from corebandit.contracts.errors import BadInput
+from corebandit.contracts.errors import BadInput, CannotWrite
 from corebandit.contracts.validate import shortened
 
 CLOSED = "it was closed"
@@ -130,7 +130,7 @@ class Durable(LiveAgent[Any, Any]):
 
     def _check_usable(self) -> None:
         if self._failure:
-            raise BadInput(f"agent {shortened(self._name)} must be opened again: {self._failure}")
+            raise CannotWrite(f"agent {shortened(self._name)} must be opened again: {self._failure}")
 
     def _become_another(self) -> None:
         super()._become_another()

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from corebandit.agents.forks import Care, after_agents
 from corebandit.agents.stores.sqlite import SqliteStore
-from corebandit.agents.stores.sqlite_file import events_in
+from corebandit.agents.stores.sqlite_file import SYNCHRONOUS, events_in
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.validate import shortened
+from corebandit.contracts.validate import check_choice, shortened
 
 PREFIX = "sqlite:///"
 LONGEST_NAME, LONGEST_PATH = 200, 4_000  # characters; every event has the name beside it
@@ -43,8 +43,8 @@ def _is_text(given: str) -> bool:
     return "\0" not in given
 
 
-def open_store(url: str, name: str, synchronous: str) -> SqliteStore:
-    """Return the store at an address, where an agent of this name is now open."""
+def open_store(url: str, name: str, synchronous: str, is_new_fine: bool) -> SqliteStore:
+    """Return the store at an address, which may have to be made, where an agent of this name is now open."""
     path = path_of(url).resolve()
     if not isinstance(name, str) or not name:
         raise BadInput(f"name must be a string that is not empty, not {shortened(name)}")
@@ -52,6 +52,9 @@ def open_store(url: str, name: str, synchronous: str) -> SqliteStore:
         raise BadInput(
             f"name must be text that can be written, of at most {LONGEST_NAME} characters, not {shortened(name)}"
         )
+    check_choice("synchronous", synchronous, SYNCHRONOUS)
+    if not is_new_fine and not path.exists():
+        raise BadInput(f"policy must be given: there is no file {path} yet")
     with _opening:
         _shut_dropped()
         if (store := _stores.get(path)) is not None and store.has_failed:

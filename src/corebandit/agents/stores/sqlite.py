@@ -15,6 +15,7 @@ from typing import Any
 
 from corebandit.agents.stores.checkpoints import Checkpoints
 from corebandit.agents.stores.sqlite_file import (
+    AGENTS,
     EVENTS,
     MIGRATIONS,
     SCHEMA,
@@ -27,7 +28,7 @@ from corebandit.agents.stores.sqlite_file import (
 from corebandit.agents.stores.store import Snapshot
 from corebandit.agents.stores.writer_lock import WriterLock
 from corebandit.contracts.errors import BadInput, CannotWrite
-from corebandit.contracts.validate import check_choice, shortened
+from corebandit.contracts.validate import shortened
 
 PIECE = 64 * 1024  # characters
 KEPT_SNAPSHOTS = 2  # the one before is there if the last cannot be read
@@ -48,7 +49,6 @@ class SqliteStore:
     """
 
     def __init__(self, path: Path, synchronous: str = "full") -> None:
-        check_choice("synchronous", synchronous, SYNCHRONOUS)
         self.path, self.synchronous = path, synchronous
         self._sentences = Sentences(path)
         self._lock = WriterLock(path)
@@ -136,6 +136,11 @@ class SqliteStore:
         self._queueing, self._writing = threading.Lock(), threading.RLock()
 
     # Reading ------------------------------------------------------------------------------------------------------
+
+    def agents(self) -> list[str]:
+        """Return the names of all agents."""
+        with self._sentences, self._writing:
+            return [row[0] for row in self._connection.execute(AGENTS)]
 
     def snapshots(self, name: str) -> Iterator[Snapshot]:
         """Yield what was kept of an agent, the latest first; nothing if there is no such agent."""

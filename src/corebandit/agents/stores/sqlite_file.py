@@ -23,6 +23,7 @@ CREATE TABLE pieces (
 MIGRATIONS: dict[int, str] = {}  # statements that lead from a version to the next
 SYNCHRONOUS = {"full": "FULL", "normal": "NORMAL"}
 LARGEST_LOG = 16 << 20  # bytes that a log which begins anew keeps
+AGENTS = "SELECT DISTINCT agent FROM snapshots ORDER BY agent"
 EVENTS = "SELECT number, event FROM events WHERE agent = ? AND number > ? ORDER BY number LIMIT 1000"
 
 
@@ -53,7 +54,7 @@ def events_in(path: Path, name: str) -> Iterator[tuple[int, str]]:
         after = 0
         with Sentences(path):
             schema_version(connection, path)
-            names = [row[0] for row in connection.execute("SELECT DISTINCT agent FROM snapshots ORDER BY agent")]
+            names = [row[0] for row in connection.execute(AGENTS)]
             if name not in names:
                 known = ", ".join(map(shortened, names)) or "none"
                 raise BadInput(f"there is no agent {shortened(name)} in {path}; there are {known}")
