@@ -65,7 +65,7 @@ class Agent(LiveAgent[Hashable, Choice]):
     min_propensity
         The least probability of every arm that may be chosen, at most 1 / (arms on offer). Above 0 it changes the
         policy: a share of the decisions is made uniformly. It is what estimates of other policies from a log need: an
-        arm of probability 0 has no support there, and they are biased; docs/live.md says how much that was.
+        arm of probability 0 has no support there, and they are biased; the guide says how much, measured.
     clock
         Returns the time in seconds; `time.time` unless you say otherwise.
 
