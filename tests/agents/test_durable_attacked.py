@@ -32,7 +32,7 @@ def url(tmp_path):
 def said_by(program: str, *arguments: object) -> str:
     """Return what a program prints; one that waits for ever fails."""
     command = [sys.executable, "-W", "ignore", "-c", program, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -48,7 +48,7 @@ def work():
         agent.tell(agent.ask(), 1.0)
 for _ in range(4):
     threading.Thread(target=work, daemon=True).start()
-for _ in range(60):
+for _ in range(30):
     if (child := os.fork()) == 0:
         other = cb.open_agent(f"{sys.argv[1]}.{os.getpid()}", "banner", cb.UCB1(), ["red"], synchronous="normal")
         other.ask()
@@ -182,6 +182,56 @@ def test_a_full_disk_is_said_and_loses_nothing_that_was_returned(url):
     assert len(asked) <= int(n_observations) + int(n_open) <= len(asked) + 1
     log = cb.read_log(url, "banner")
     assert set(asked) <= set(log["id"])
+
+
+# Interrupts -----------------------------------------------------------------------------------------------------------
+
+INTERRUPTED = """
+import os, random, signal, sys, threading, time
+import corebandit as cb
+url, rng, asked, told, is_armed = sys.argv[1], random.Random(3), set(), set(), False
+def interrupt(number, frame):
+    global is_armed
+    if is_armed:
+        is_armed = False
+        raise KeyboardInterrupt
+signal.signal(signal.SIGINT, interrupt)
+def soon():
+    time.sleep(rng.uniform(0.0, 0.003))
+    os.kill(os.getpid(), signal.SIGINT)
+agent, n_opened = cb.open_agent(url, "banner", cb.UCB1(), ["red", "green"], synchronous="normal", snapshot_every=50), 0
+for _ in range(int(sys.argv[2])):
+    thread = threading.Thread(target=soon)
+    thread.start()
+    try:
+        is_armed = True
+        for _ in range(100):
+            decision = agent.ask()
+            asked.add(decision.id)
+            agent.tell(decision, 1.0)
+            told.add(decision.id)
+        is_armed = False
+    except KeyboardInterrupt:
+        pass
+    thread.join()
+    try:
+        agent.ask()
+    except cb.CannotWrite:
+        agent.close()
+        agent, n_opened = cb.open_agent(url, "banner", synchronous="normal", snapshot_every=50), n_opened + 1
+        log = agent.log()
+        kept = dict(zip(log["id"], log["outcome"]))
+        assert asked <= kept.keys() and all(kept[each] == "rewarded" for each in told)
+        assert agent.n_observations == sum(outcome == "rewarded" for outcome in kept.values())
+agent.close()
+print("opened again:", n_opened > 0)
+"""
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("n_interrupts", [20, pytest.param(2_000, marks=pytest.mark.endurance)])
+def test_interrupts_at_any_moment_lose_nothing_and_hang_nothing(url, n_interrupts):
+    assert said_by(INTERRUPTED, url, n_interrupts) == "opened again: True\n"
 
 
 # Snapshots are made while others decide -------------------------------------------------------------------------------
@@ -354,3 +404,14 @@ def test_a_service_can_tell_an_agent_to_be_opened_again_from_a_bad_request(url):
         pass
     with pytest.raises(cb.CannotWrite, match="must be opened again: it was closed"):
         agent.ask()
+
+
+def test_twins_of_a_durable_agent_are_made_by_the_class_that_lives_in_memory(url, tmp_path):
+    with cb.open_agent(url, "banner", UCB1(), ARMS) as agent:
+        waiting = agent.ask()
+        agent.save(tmp_path / "agent.json")
+        for make in (lambda: agent.from_dict(agent.to_dict()), lambda: agent.load(tmp_path / "agent.json")):
+            with pytest.raises(cb.BadInput, match=r"a durable agent is opened.* lives in memory"):
+                make()
+        for twin in (cb.Agent.from_dict(agent.to_dict()), cb.Agent.load(tmp_path / "agent.json")):
+            twin.tell(waiting.id, 1.0)

@@ -7,6 +7,7 @@ as a snapshot, by a thread of its own. To open an agent is to read the last snap
 
 import contextlib
 import json
+import os
 import threading
 import warnings
 import weakref
@@ -19,8 +20,10 @@ from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.log import frame_of_events
 from corebandit.agents.patient_json import patient_json_with_digest
 from corebandit.agents.ranking_agent import RankingAgent
+from corebandit.agents.settings import Clock
 from corebandit.agents.stores.store import Snapshot, Store
 from corebandit.contracts.errors import BadInput, CannotWrite
+from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.validate import shortened
 
 CLOSED = "it was closed"
@@ -143,6 +146,16 @@ class Durable(LiveAgent[Any, Any]):
     def __copy__(self) -> Self:
         """Refuse: an agent that is kept in one place is one agent."""
         raise BadInput("a durable agent is not copied: to_dict() says all that makes it, and Agent.from_dict() a twin")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], policy: AnyPolicy | None = None, *, clock: Clock | None = None) -> Self:
+        """Refuse: what was loaded would be written nowhere."""
+        raise BadInput("a durable agent is opened and not loaded: Agent.load(path) makes one that lives in memory")
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], policy: AnyPolicy | None = None, *, clock: Clock | None = None) -> Self:
+        """Refuse: what comes of it would be written nowhere."""
+        raise BadInput("a durable agent is opened: Agent.from_dict(data) makes a twin that lives in memory")
 
     def snapshot(self) -> None:
         """Keep all that makes the agent now, so that it opens quickly; that happens by itself too."""
