@@ -11,6 +11,7 @@ import sys
 import threading
 
 import corebandit as cb
+from corebandit.agents.stores import checkpoints
 
 ARMS = ["red", "green", "blue"]
 THREADS = 4
@@ -18,6 +19,7 @@ THREADS = 4
 
 def main(url: str, acknowledged: str, snapshot_every: str) -> None:
     """Open the agent and go on for ever."""
+    checkpoints.PAGES, checkpoints.MOST_PAGES = 20, 30  # so that kills hit them
     agent = cb.open_agent(url, "banner", cb.CORe(warm_up=0.1), ARMS, seed=3, snapshot_every=int(snapshot_every))
     lines = os.open(acknowledged, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 

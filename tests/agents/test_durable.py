@@ -39,6 +39,7 @@ def crash(agent: Durable) -> None:
     if agent._snapshots is not None:
         agent._snapshots.join()
     store = agent._store
+    store._checkpoints.wait()
     agent._let_go.detach()
     opening._stores.pop(store.path)
     store._connection.close()
@@ -304,7 +305,7 @@ def test_an_agent_is_open_once(url):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({}, r"policy must be given: there is no agent 'new' at .* yet"),
+        ({}, r"policy must be given: there is no file .* yet"),
         ({"name": ""}, "name must be a string that is not empty"),
         ({"url": "shop.db"}, "url must be such as 'sqlite:///shop.db'"),
         ({"url": "postgresql://shop"}, "url must be such as 'sqlite:///shop.db'"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import corebandit as cb
+from corebandit.agents.codec import in_json
 from corebandit.agents.ledger import Ledger
 from corebandit.agents.traffic import Traffic
 
@@ -79,7 +80,7 @@ def test_a_ledger_goes_on_where_it_was_saved():
     session = ids[0].removesuffix("-0")
     ledger.close(ids[1])
     ledger.expire(ids[0])
-    content = ledger.content(str.upper)
+    content = in_json(ledger.content(str.upper))
     assert content["pending"] == [[ids[2], "POT", 2.0], [ids[3], "POT", 3.0], [ids[4], "POT", 4.0]]
     assert content["expired"] == [[ids[0], [1]]]
     family, name = session.split("-")
@@ -89,7 +90,7 @@ def test_a_ledger_goes_on_where_it_was_saved():
     assert list(twin.waiting) == ids[2:]
     assert twin.traffic.n_open == ledger.traffic.n_open == 3
     assert [tally.open for tally in twin.traffic.tallies] == [0, 3]
-    assert twin.content(str.upper) == content
+    assert in_json(twin.content(str.upper)) == content
     assert ledger.enter("rum", "glass", now=5.0) == f"{session}-5"
     assert twin.enter("rum", "glass", now=5.0).rpartition("-")[0] != session
     for book in (ledger, twin):
@@ -126,22 +127,22 @@ def test_a_ledger_goes_on_where_it_was_saved():
             {"ids": {"family": "f", "n_numbers": 0, "sessions": {"s": 2.0}}},
             "sessions must be a whole number of at least 0",
         ),
-        ({"tallies": {name: [0] for name in Traffic(0).content()["tallies"]}}, "tallies must be of 2 options"),
+        ({"tallies": {name: [0] for name in in_json(Traffic(0).content())["tallies"]}}, "tallies must be of 2 options"),
         ({"recent": [2]}, "recent must be of options"),
     ],
 )
 def test_contradictions_are_refused_and_change_nothing(changes, sentence):
     ledger = new_ledger()
     tea = ledger.enter("tea", "pot", now=0.0)
-    before = ledger.content(str)
+    before = in_json(ledger.content(str))
     content = {
         "pending": [["f-s-0", 0, 0.0], ["f-s-1", 1, 0.0]],
         "expired": [],
         "ids": {"family": "f", "n_numbers": 1, "sessions": {"s": 2}},
-        **Traffic(2).content(),
+        **in_json(Traffic(2).content()),
     }
     new_ledger().restore(content, [("rum", "a"), ("rum", "b")])
     with pytest.raises(cb.BadInput, match=sentence):
         ledger.restore({**content, **changes}, [("rum", "a"), ("rum", "b")])
     assert ledger.waiting == {tea: ("tea", "pot", 0.0)}
-    assert ledger.content(str) == before
+    assert in_json(ledger.content(str)) == before

@@ -129,6 +129,29 @@ def test_probabilities_of_places_are_the_frequencies_of_rankings():
         assert is_alike([4_000 * places[place] for places in likely.values()], counts)
 
 
+@pytest.mark.parametrize("policy", [cb.BatchRank(), cb.RankedBandits()], ids=lambda policy: policy.label)
+def test_limits_are_in_the_probabilities_of_policies_that_cannot_be_told_what_is_on_offer(policy):
+    items = [*ARMS, "pink", "white"]
+    agent = cb.RankingAgent(policy, items, 2, seed=3, horizon=2_000, patience=20)
+    for _ in range(200):
+        ranking = agent.ask()
+        agent.tell(ranking, ranking.items[:1] if ranking.items[0] == "red" else [])
+    for _ in range(31):
+        agent.ask()
+    likely = agent.probabilities(draws=4_000)
+    assert likely["red"] == [0.0, 0.0]
+    shown, data = [], agent.to_dict()
+    for seed in range(300):
+        twin = cb.RankingAgent.from_dict(data)
+        twin._desk.reseed(seed)
+        shown.append(twin.ask())
+    for place in range(2):
+        counts = [sum(ranking.items[place] == item for ranking in shown) for item in items]
+        assert math.isclose(sum(places[place] for places in likely.values()), 1.0, abs_tol=1e-12)
+        assert is_alike([4_000 * places[place] for places in likely.values()], counts)
+        assert all(count == 0 for count, places in zip(counts, likely.values(), strict=True) if places[place] == 0.0)
+
+
 def test_an_arm_that_may_not_be_chosen_now_has_probability_zero():
     agent = cb.Agent(cb.EpsilonGreedy(epsilon=0.0), ARMS, patience=0, seed=1)
     for arm in ARMS:

@@ -1,6 +1,7 @@
 """Propensities: what an agent says its choices were made with is what they were made with."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -207,6 +208,24 @@ def test_the_least_propensity_is_a_share_of_uniform_choices():
     agent.forget(decision)
     assert stats.chisquare(frequencies(agent, 4_000), 4_000 * np.array([0.05, 0.05, 0.85, 0.05])).pvalue > 0.001
     assert agent.probabilities() == pytest.approx(decision.propensities, abs=1e-12)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("floor", "is_biased"), [(0.0, True), (0.01, False)])
+def test_estimates_by_inverse_propensities_are_biased_without_a_floor_and_not_with_one(floor, is_biased):
+    means = np.array([0.2, 0.4, 0.5, 0.6])  # docs/guide.md has more of this
+    estimates = []
+    for seed in range(8):
+        rng, total = np.random.default_rng(seed), 0.0
+        agent = cb.Agent(cb.BernoulliTS(), range(4), seed=seed, propensity_draws=100, min_propensity=floor)
+        for _ in range(1_000):
+            decision = agent.ask()
+            reward = float(rng.random() < means[decision.arm])
+            agent.tell(decision, reward)
+            total += reward / (4 * decision.propensity)
+        estimates.append(total / 1_000)
+    error = np.std(estimates, ddof=1) / math.sqrt(len(estimates))
+    assert (np.mean(estimates) < means.mean() - 4 * error) == is_biased
 
 
 def test_a_uniform_choice_alone_is_the_most_that_can_be_asked_for():

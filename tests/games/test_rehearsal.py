@@ -1,7 +1,7 @@
 """Mistakes people make in policies and problems of their own: each is told in a sentence, and nothing is reported."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from corebandit.games.rehearsal import rehearse
 from corebandit.randomness.stream import Stream
 
 MISTAKES = """
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 import numpy as np
 import scipy.stats

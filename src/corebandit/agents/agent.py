@@ -65,8 +65,7 @@ class Agent(LiveAgent[Hashable, Choice]):
     min_propensity
         The least probability of every arm that may be chosen, at most 1 / (arms on offer). Above 0 it changes the
         policy: a share of the decisions is made uniformly. It is what estimates of other policies from a log need: an
-        arm of probability 0 has no support there, and they are biased (simulated: an estimate by inverse propensities
-        of 0.299 where 0.425 is true, with 100 draws).
+        arm of probability 0 has no support there, and they are biased; the guide says how much, measured.
     clock
         Returns the time in seconds; `time.time` unless you say otherwise.
 
@@ -126,7 +125,7 @@ class Agent(LiveAgent[Hashable, Choice]):
     @staticmethod
     def _check_policy(policy: Any) -> None:
         if not isinstance(policy, Policy | FeaturePolicy):
-            hint = "; it ranks, so say RankingAgent" if isinstance(policy, RankingPolicy) else ""
+            hint = "; it ranks, so say RankingAgent, or open_ranking_agent" if isinstance(policy, RankingPolicy) else ""
             raise BadInput(f"policy must be a recipe such as CORe() or LinCORe(), not {shortened(policy)}{hint}")
 
     @classmethod

@@ -20,6 +20,8 @@ from corebandit.contracts.validate import check_count, shortened
 FORMATS = (2, 3, 4)  # that can be read; version 0.4 wrote the first, whose files have no digest
 FORMAT = FORMATS[-1]
 LONGEST_MODEL = 1000  # characters of a model that an error shows: it is to be made again from them
+AT_ONCE = 3 << 16  # bytes that are encoded while no other thread can run
+MOST_BITS = 4096  # of an arm that is a number: Python reads back some more
 LARGEST_GAIN = 1100  # zlib makes no data smaller than to a share of 1 / 1032
 # What restoring nonsense raises.
 DAMAGED = (ValueError, LookupError, TypeError, AttributeError, OverflowError, MemoryError, RecursionError, zlib.error)
@@ -122,11 +124,15 @@ def _differences(where: str, saved: Any, given: Any) -> Iterator[str]:
 
 def arm_to_json(arm: Any) -> Any:
     """Return the arm as JSON, or say why it cannot be saved."""
+    if isinstance(arm, int) and arm.bit_length() > MOST_BITS:
+        raise BadInput(f"cannot save arm {shortened(arm)}: numbers must have at most {MOST_BITS} bits")
     if arm is None or isinstance(arm, str | bool | int | float):
         return arm
     if isinstance(arm, tuple):
         return {"tuple": [arm_to_json(part) for part in arm]}
-    raise BadInput(f"cannot save arm {arm!r}: only strings, numbers, booleans, None and tuples of these can be saved")
+    raise BadInput(
+        f"cannot save arm {shortened(arm)}: only strings, numbers, booleans, None and tuples of these can be saved"
+    )
 
 
 def arm_from_json(arm: Any) -> Hashable:
@@ -135,7 +141,14 @@ def arm_from_json(arm: Any) -> Hashable:
 
 
 def in_json(content: Any) -> Any:
-    """Return content with every array in it as JSON."""
+    """Return content with every array in it as JSON.
+
+    What takes time to make is a function that is called now, or an iterator: `patient_json` makes no list of it.
+    """
+    if callable(content):
+        return in_json(content())
+    if isinstance(content, Iterator):
+        content = list(content)
     if isinstance(content, np.ndarray):
         return array_to_json(content)
     if isinstance(content, dict):
@@ -146,8 +159,9 @@ def in_json(content: Any) -> Any:
 
 def array_to_json(array: Any) -> dict[str, Any]:
     """Return the array as JSON, to the last bit."""
-    packed = base64.b64encode(zlib.compress(array.tobytes())).decode()
-    return {"dtype": str(array.dtype), "shape": list(array.shape), "zlib": packed}
+    packed = memoryview(zlib.compress(array.tobytes()))
+    parts = [base64.b64encode(packed[start : start + AT_ONCE]) for start in range(0, len(packed), AT_ONCE)]
+    return {"dtype": str(array.dtype), "shape": list(array.shape), "zlib": b"".join(parts).decode()}
 
 
 def array_from_json(saved: dict[str, Any]) -> Any:

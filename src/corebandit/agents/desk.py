@@ -3,7 +3,7 @@
 Here is what all desks share; there is one for arms, one for rows of features, and one for rankings.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -32,6 +32,7 @@ class Look(NamedTuple):
     question: tuple[Any, ...]  # what besides the state and random numbers a draw takes
     offered: IntArray
     allowed: IntArray  # of those, who may be chosen now
+    stand_ins: Sequence[int] = ()  # for a policy that chooses others too, who takes their place
 
 
 class Desk:
@@ -200,11 +201,16 @@ class Desk:
             for index, saved in zip(indices, self.saved_chances(content), strict=True)
         ]
 
-    def content(self, waiting: Sequence[Any]) -> dict[str, Any]:
-        """Return a copy of what was learnt, and of what of the choices that wait is not `plain`."""
-        known = [None if choice[-1] is None else self.plain_chances(choice[-1]) for choice in waiting]
+    def content(self, waiting: Callable[[], Iterable[Any]]) -> dict[str, Any]:
+        """Return a copy of what was learnt, and of what of the choices that wait is not `plain`, for `in_json`."""
+
+        def known() -> Iterator[Any] | None:
+            if all(choice[-1] is None for choice in waiting()):
+                return None
+            return (None if choice[-1] is None else self.plain_chances(choice[-1]) for choice in waiting())
+
         return {
-            "pending_propensities": known if any(known) else None,
+            "pending_propensities": known,
             "n_observations": self.n_observations,
             "capacity": self.capacity,
             "rng": self.rng.words.copy(),

@@ -5,7 +5,9 @@ disk outside the agent's lock, so threads wait together. From time to time all t
 as a snapshot, by a thread of its own. To open an agent is to read the last snapshot and to do again what came after it.
 """
 
+import contextlib
 import json
+import os
 import threading
 import warnings
 import weakref
@@ -14,13 +16,14 @@ from functools import wraps
 from typing import Any, ParamSpec, Self, TypeVar, cast
 
 from corebandit.agents.agent import Agent
-from corebandit.agents.codec import in_json
 from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.log import frame_of_events
+from corebandit.agents.patient_json import patient_json_with_digest
 from corebandit.agents.ranking_agent import RankingAgent
+from corebandit.agents.settings import Clock
 from corebandit.agents.stores.store import Snapshot, Store
-from corebandit.contracts.atomic_files import json_with_digest
-from corebandit.contracts.errors import BadInput
+from corebandit.contracts.errors import BadInput, CannotWrite
+from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.validate import shortened
 
 CLOSED = "it was closed"
@@ -50,6 +53,17 @@ def _kept(method: Callable[Given, Returned]) -> Callable[Given, Returned]:
     return call
 
 
+def _noted(learn: Callable[Given, None]) -> Callable[Given, None]:
+    """Let an agent know that it learns: a policy that fails on its way may leave some of it, and nothing is written."""
+
+    @wraps(learn)
+    def call(*given: Given.args, **named: Given.kwargs) -> None:
+        cast("Durable", given[0])._is_learning = True
+        learn(*given, **named)
+
+    return call
+
+
 class Durable(LiveAgent[Any, Any]):
     """What durable agents have besides deciding: a store, which is told everything."""
 
@@ -58,36 +72,38 @@ class Durable(LiveAgent[Any, Any]):
     _began_with = 0  # options, of those that it has
     _failure = ""  # why it must be opened again
     _snapshots: threading.Thread | None = None
+    _is_learning = False  # something that is not written down yet
 
     def _attach(
-        self, store: Store, name: str, n_events: int, snapshot_every: int, keep_log: bool, shut: Callable[[], None]
+        self, store: Store, name: str, n_events: int, snapshot_every: int, keep_log: bool, shut: Callable[..., None]
     ) -> None:
         self._store, self._name, self._n_events = store, name, n_events
         self._snapshot_every, self._keep_log = snapshot_every, keep_log
         self._keeping = threading.Lock()  # one snapshot at a time
         self._journal = self._take
-        self._written = self._mark()
-        self._let_go = weakref.finalize(self, shut)  # also if nobody closes it
+        self._written, self._is_learning = self._mark(), False
+        self._let_go = weakref.finalize(self, shut, waits=False)  # if nobody closes it
 
     def _take(self, event: list[Any]) -> None:
         """Write down what happened; called in its order, under the agent's lock."""
         text = json.dumps(event, separators=(",", ":"))
         self._n_events += 1
         self._store.write(self._name, self._n_events, text)
-        self._written = self._mark()
+        self._written, self._is_learning = self._mark(), False
         if self._n_events % self._snapshot_every == 0 and (self._snapshots is None or not self._snapshots.is_alive()):
             content, n_events = self._content(), self._n_events
             self._snapshots = threading.Thread(target=self._keep_snapshot, args=(content, n_events), daemon=True)
-            self._snapshots.start()
+            with contextlib.suppress(RuntimeError):  # there can be no more threads: another time
+                self._snapshots.start()
 
     def _mark(self) -> tuple[Any, ...]:
         """Return what every change of the agent changes some of."""
         desk, ledger = self._desk, self._ledger
-        return desk.n_observations, desk.rng.words.tobytes(), len(ledger.waiting), len(self._options.on_offer)
+        return desk.n_observations, desk.rng.words.tobytes(), len(ledger.waiting), self._options.n_on_offer
 
     def _distrust_what_is_half_done(self) -> None:
         """Refuse all further calls if something was changed and not written down."""
-        if self._mark() != self._written:
+        if self._is_learning or self._mark() != self._written:
             self._failure = self._failure or "it was interrupted, and memory may be ahead of the disk"
 
     def _sync(self) -> None:
@@ -101,7 +117,7 @@ class Durable(LiveAgent[Any, Any]):
         try:
             with self._keeping:
                 self._store.sync()  # no snapshot is ahead of its events
-                self._store.keep(self._name, Snapshot(n_events, json_with_digest(in_json(content))))
+                self._store.keep(self._name, Snapshot(n_events, patient_json_with_digest(content)))
                 if not self._keep_log:
                     self._store.trim(self._name)
         except (BadInput, OSError) as error:
@@ -113,11 +129,11 @@ class Durable(LiveAgent[Any, Any]):
     def _keep_first_snapshot(self) -> None:
         """Keep what the agent begins with: without it nothing that comes can be done again."""
         self._began_with = len(self._options.names or ())
-        self._store.keep(self._name, Snapshot(0, json_with_digest(in_json(self._content()))))
+        self._store.keep(self._name, Snapshot(0, patient_json_with_digest(self._content())))
 
     def _check_usable(self) -> None:
         if self._failure:
-            raise BadInput(f"agent {shortened(self._name)} must be opened again: {self._failure}")
+            raise CannotWrite(f"agent {shortened(self._name)} must be opened again: {self._failure}")
 
     def _become_another(self) -> None:
         super()._become_another()
@@ -130,6 +146,16 @@ class Durable(LiveAgent[Any, Any]):
     def __copy__(self) -> Self:
         """Refuse: an agent that is kept in one place is one agent."""
         raise BadInput("a durable agent is not copied: to_dict() says all that makes it, and Agent.from_dict() a twin")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], policy: AnyPolicy | None = None, *, clock: Clock | None = None) -> Self:
+        """Refuse: what was loaded would be written nowhere."""
+        raise BadInput("a durable agent is opened and not loaded: Agent.load(path) makes one that lives in memory")
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], policy: AnyPolicy | None = None, *, clock: Clock | None = None) -> Self:
+        """Refuse: what comes of it would be written nowhere."""
+        raise BadInput("a durable agent is opened: Agent.from_dict(data) makes a twin that lives in memory")
 
     def snapshot(self) -> None:
         """Keep all that makes the agent now, so that it opens quickly; that happens by itself too."""
@@ -146,12 +172,17 @@ class Durable(LiveAgent[Any, Any]):
             content, n_events = None if self._failure else self._content(), self._n_events
             self._failure, self._journal = CLOSED, None
         try:
-            if self._snapshots is not None:
+            if self._snapshots is not None and self._snapshots.ident:
                 self._snapshots.join()
             if content is not None:
                 self._keep_snapshot(content, n_events)
         finally:
-            self._let_go()
+            self._shut()
+
+    def _shut(self) -> None:
+        """Let others open the agent, and its file, unless that was done."""
+        if (left := self._let_go.detach()) is not None:
+            left[1]()
 
     def __enter__(self) -> Self:
         """Return the agent, for a `with`."""
@@ -171,6 +202,7 @@ class Durable(LiveAgent[Any, Any]):
 class DurableAgent(Durable, Agent):
     """An `Agent` that `open_agent` opened: what it returns is on disk."""
 
+    _learn = _noted(Agent._learn)
     ask = _kept(Agent.ask)
     tell = _kept(Agent.tell)
     observe = _kept(Agent.observe)
@@ -183,6 +215,7 @@ class DurableAgent(Durable, Agent):
 class DurableRankingAgent(Durable, RankingAgent):
     """A `RankingAgent` that `open_ranking_agent` opened: what it returns is on disk."""
 
+    _learn = _noted(RankingAgent._learn)
     ask = _kept(RankingAgent.ask)
     tell = _kept(RankingAgent.tell)
     observe = _kept(RankingAgent.observe)

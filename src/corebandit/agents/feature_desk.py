@@ -1,6 +1,6 @@
 """Where an agent's decisions by features are made."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -157,13 +157,18 @@ class FeatureDesk(Desk):
         """Return the arm that a choice is of; rows without names are other ones in every decision."""
         return (choice[0],) if isinstance(self.options, Named) else ()
 
-    def content(self, waiting: Sequence[RowChoice]) -> dict[str, Any]:
-        """Return what was learnt, and the features of the choices that wait, ready for JSON."""
-        rows = np.array([row for _, row, _ in waiting]).reshape(len(waiting), self.n_features or 0)
+    def content(self, waiting: Callable[[], Iterable[RowChoice]]) -> dict[str, Any]:
+        """Return a copy of what was learnt, and of the features of the choices that wait, for `in_json`."""
+        n_features = self.n_features
+
+        def rows() -> FloatArray:
+            listed = [row for _, row, _ in waiting()]
+            return np.array(listed).reshape(len(listed), n_features or 0)
+
         return {
             **super().content(waiting),
             "n_rows": self.n_arms,
-            "n_features": self.n_features,
+            "n_features": n_features,
             "pending_rows": rows,
         }
 

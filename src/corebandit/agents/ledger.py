@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from numbers import Integral
 from typing import Any, Generic, TypeVar
 
@@ -165,11 +166,12 @@ class Ledger(Generic[Chosen, Choice]):
     # Saving -------------------------------------------------------------------------------------------------------
 
     def content(self, plain: Callable[[Choice], Any]) -> dict[str, Any]:
-        """Return what there is, ready for JSON if `plain` makes a choice so."""
+        """Return a copy of what there is, for `in_json`, if `plain` makes a choice ready for it."""
+        ids, waiting, expired = list(self.waiting), list(self.waiting.values()), list(self.expired.items())
         return {
-            "pending": [[key, plain(choice), asked] for key, (_, choice, asked) in self.waiting.items()],
-            "expired": [[key, list(options)] for key, options in self.expired.items()],
-            "ids": self.ids.content([*self.waiting, *self.expired]),
+            "pending": lambda: ([key, plain(it[1]), it[2]] for key, it in zip(ids, waiting, strict=True)),
+            "expired": lambda: ([key, list(options)] for key, options in expired),
+            "ids": self.ids.content(chain(self.waiting, self.expired)),
             **self.traffic.content(),
         }
 

@@ -20,7 +20,7 @@ from corebandit.agents.ledger import Choice, Chosen, Ledger
 from corebandit.agents.looking import ShowsItself
 from corebandit.agents.options import Named, Unnamed, plain_option
 from corebandit.agents.saving import SavesItself
-from corebandit.agents.settings import Clock, Settings
+from corebandit.agents.settings import Clock, Settings, checked_clock
 from corebandit.agents.traffic import Traffic
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.validate import check_count, check_number, shortened
@@ -52,9 +52,7 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
         self.horizon = None if horizon is None else check_count("horizon", horizon, at_least=2)
         self.seed = secrets.randbits(63) if seed is None else check_count("seed", seed, at_least=0)
         self.settings = settings
-        if clock is not None and not callable(clock):
-            raise BadInput(f"clock must be a function that returns seconds, not {shortened(clock)}")
-        self._clock = clock or settings_module.clock
+        self._clock = settings_module.clock if clock is None else checked_clock(clock)
         self._latest = -math.inf  # when somebody looked at the clock
         self._has_warned = False
         self._ends_decisions = settings.window is not None or settings.max_open is not None
@@ -141,7 +139,7 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
         """Count what came after the end of a decision's window."""
         self._ledger.count_late(decision_id)
         if self._journal is not None:
-            self._journal([LATE, decision_id, now, repr(told)])
+            self._journal([LATE, decision_id, now, shortened(told)])
 
     def expire(self, older_than: float, reward: float | EllipsisType | None = ...) -> int:
         """End all decisions that have waited for so many seconds or more, and return how many these were.

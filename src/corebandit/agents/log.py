@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from corebandit.agents.codec import arm_from_json
 from corebandit.agents.events import ASK, EXPIRE, FORGET, LATE, OBSERVE, TELL
-from corebandit.agents.looking import in_utc
+from corebandit.agents.looking import in_utc, shown_names
 from corebandit.contracts.errors import DamagedFile
 
 if TYPE_CHECKING:
@@ -84,6 +84,6 @@ def _shown(chosen: list[Any]) -> list[Any]:
     """Return arms as they are where all are of one kind that a column can hold, else in words."""
     names = [list(map(arm_from_json, each)) if isinstance(each, list) else arm_from_json(each) for each in chosen]
     flat = [item for each in names for item in (each if isinstance(each, list) else [each])]
-    if len({type(item) for item in flat}) <= 1 and all(isinstance(item, str | int | float | bool) for item in flat):
+    if len(kinds := {type(item) for item in flat}) <= 1 and (kinds <= {float, bool} or shown_names(flat) == flat):
         return names
     return [[repr(item) for item in each] if isinstance(each, list) else repr(each) for each in names]

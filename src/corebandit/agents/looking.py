@@ -86,9 +86,14 @@ def shown_names(names: Sequence[Hashable]) -> list[Any]:
     >>> shown_names(["red", "blue"]), shown_names([1, 2]), shown_names(["red", 2])
     (['red', 'blue'], [1, 2], ["'red'", '2'])
     """
-    are_texts = all(type(name) is str for name in names)
+    are_texts = all(type(name) is str and is_text(name) for name in names)
     are_counts = all(type(name) is int and abs(name) <= LARGEST_INTEGER for name in names)
     return list(names) if are_texts or are_counts else [repr(name) for name in names]
+
+
+def is_text(name: str) -> bool:
+    """Tell whether a column can hold a string: not one with half a character in it."""
+    return name.isascii() or name.encode(errors="replace").decode() == name
 
 
 def interval_of_mean(n: int, mean: float, spread: float) -> tuple[float | None, float | None]:

@@ -23,6 +23,7 @@ from corebandit.contracts.recipe import AnyPolicy, RankingPolicy
 from corebandit.contracts.validate import check_count, check_flag, shortened
 
 SNAPSHOT_EVERY = 50_000  # events
+MOST_NAMED = 10  # agents, in an error
 Kept = TypeVar("Kept", bound=Durable)
 
 
@@ -78,9 +79,9 @@ def open_agent(
     given = _listed("arms", arms)
     _check_options(Agent, options)
 
-    def fresh() -> DurableAgent:
+    def fresh(others: str) -> DurableAgent:
         if policy is None:
-            raise BadInput(f"policy must be given: there is no agent {shortened(name)} at {url} yet")
+            raise BadInput(f"policy must be given: there is no agent {shortened(name)} at {url} yet{others}")
         return DurableAgent(policy, given, **options)
 
     clock = options.get("clock")
@@ -104,10 +105,10 @@ def open_ranking_agent(
     given = _listed("items", items)
     _check_options(RankingAgent, options)
 
-    def fresh() -> DurableRankingAgent:
+    def fresh(others: str) -> DurableRankingAgent:
         if policy is None or given is None or n_positions is None:
             raise BadInput(
-                f"policy, items and n_positions must be given: there is no agent {shortened(name)} at {url} yet"
+                f"policy, items and n_positions must be given: there is no agent {shortened(name)} at {url} yet{others}"
             )
         return DurableRankingAgent(policy, given, n_positions, **options)
 
@@ -120,7 +121,10 @@ def open_ranking_agent(
 def _listed(noun: str, options: Iterable[Hashable] | None) -> list[Hashable] | None:
     if isinstance(options, str):
         raise BadInput(f"{noun} must be a list of options, not the string {shortened(options)}")
-    return None if options is None else list(options)
+    try:
+        return None if options is None else list(options)
+    except TypeError as error:
+        raise BadInput(f"{noun} must be a list of options, not {shortened(options)}") from error
 
 
 def _check_options(kind: type, options: dict[str, Any]) -> None:
@@ -143,7 +147,7 @@ def read_log(url: str, name: str) -> Any:
 
 def _opened(
     kind: type[Kept],
-    fresh: Callable[[], Kept],
+    fresh: Callable[[str], Kept],
     url: str,
     name: str,
     policy: AnyPolicy | None,
@@ -154,11 +158,11 @@ def _opened(
 ) -> Kept:
     check_count("snapshot_every", snapshot_every)
     check_flag("keep_log", keep_log)
-    store = open_store(url, name, synchronous)
+    store = open_store(url, name, synchronous, is_new_fine=policy is not None)
     shut = partial(shut_store, store, name)
     try:
         found = _found(kind, store, name, policy, url, clock)
-        agent, n_events = (fresh(), 0) if found is None else found
+        agent, n_events = (fresh(_others(store)), 0) if found is None else found
         agent._attach(store, name, n_events, snapshot_every, keep_log, shut)
     except BaseException:
         shut()
@@ -167,9 +171,16 @@ def _opened(
         try:
             agent._keep_first_snapshot()
         except BaseException:
-            agent._let_go()  # as `shut` does, once
+            agent._shut()
             raise
     return agent
+
+
+def _others(store: Store) -> str:
+    """Say which agents there are, for someone who looks for another."""
+    names = store.agents()
+    more = ", ..." if len(names) > MOST_NAMED else ""
+    return f"; there are {', '.join(map(shortened, names[:MOST_NAMED]))}{more}" if names else ""
 
 
 def _found(

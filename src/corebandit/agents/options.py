@@ -70,6 +70,11 @@ class Named:
         """Return the names of the arms on offer."""
         return [self.names[index] for index in self._offered]
 
+    @property
+    def n_on_offer(self) -> int:
+        """Return how many arms are on offer."""
+        return self._offered.size
+
     def name(self, index: int) -> Hashable:
         """Return what the arm is called."""
         return self.names[index]
@@ -129,6 +134,7 @@ class Unnamed:
     retired: frozenset[int] = frozenset()
     names = None
     on_offer: tuple[Hashable, ...] = ()
+    n_on_offer = 0
 
     def name(self, index: int) -> Hashable:
         """Return the index itself."""

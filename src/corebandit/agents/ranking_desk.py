@@ -1,6 +1,6 @@
 """Where an agent's rankings are made: a ranking policy's state, its random numbers, and room that grows with both."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from corebandit.agents.propensities import (
     shuffled,
 )
 from corebandit.agents.steps import draw_rankings, learn_clicks, select_ranking
-from corebandit.agents.traffic import Traffic
+from corebandit.agents.traffic import Traffic, fill_in
 from corebandit.contracts.audit import audit, demand
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import IntArray
@@ -106,8 +106,7 @@ class RankingDesk(Desk):
         rng.words[:] = after
         may_be_shown = traffic.within_limits(offered, self.n_positions)
         if may_be_shown.size < allowed.size:
-            for shown in winners:
-                traffic.replace(shown, may_be_shown)
+            replace_in_all(winners, traffic.by_burden(may_be_shown))
         chosen: IntArray = winners[deciding].copy()
         if is_uniform(rng, may_be_shown.size, self.floor):
             chosen = shuffled(rng, may_be_shown, self.n_positions)
@@ -115,9 +114,14 @@ class RankingDesk(Desk):
 
     def look(self, offered: IntArray, traffic: Traffic) -> Look:
         """Return what can be asked which of the items on offer would be shown."""
-        allowed = self.limited(offered, traffic)
+        allowed, may_be_shown = self.limited(offered, traffic), traffic.within_limits(offered, self.n_positions)
         start = partial(self.fresh_state, self.n_arms, self.capacity)
-        return self.looked_at(start, offered, allowed, self.room_to_rank(allowed), allowed)
+        look = self.looked_at(start, offered, allowed, self.room_to_rank(allowed), allowed)
+        return look._replace(allowed=may_be_shown, stand_ins=traffic.by_burden(may_be_shown))
+
+    def draw_on(self, look: Look, rng: Stream, winners: IntArray) -> IntArray:
+        """Fill `winners` with what would be shown, draw by draw; the desk itself may go on meanwhile."""
+        return replace_in_all(super().draw_on(look, rng, winners), look.stand_ins)
 
     def chances(self, winners: IntArray, allowed: IntArray) -> tuple[Chances, ...]:
         """Return, of each place, the probability of each item to be there, from who was there in each draw."""
@@ -166,6 +170,13 @@ class RankingDesk(Desk):
         """Return the items that were shown."""
         return self.plain(choice)
 
-    def content(self, waiting: Sequence[RankingChoice]) -> dict[str, Any]:
-        """Return what was learnt, ready for JSON."""
+    def content(self, waiting: Callable[[], Iterable[RankingChoice]]) -> dict[str, Any]:
+        """Return a copy of what was learnt, for `in_json`."""
         return {**super().content(waiting), "n_positions": self.n_positions}
+
+
+def replace_in_all(rankings: IntArray, stand_ins: Sequence[int]) -> IntArray:
+    """Return rankings in which others have taken the place of what is not among `stand_ins`."""
+    for row in np.flatnonzero(~np.isin(rankings, stand_ins).all(axis=1)):
+        fill_in(rankings[row], stand_ins)
+    return rankings

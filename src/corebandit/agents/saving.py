@@ -19,7 +19,7 @@ from corebandit.agents.codec import (
     write_content,
 )
 from corebandit.agents.migrations import in_todays_format
-from corebandit.agents.settings import Clock, Settings
+from corebandit.agents.settings import Clock, Settings, checked_clock
 from corebandit.contracts.audit import demand
 from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.recipe import AnyPolicy
@@ -99,19 +99,20 @@ class SavesItself:
         return content
 
     def _content(self) -> dict[str, Any]:
-        """Return a copy of all that makes the agent. To make JSON of it takes longer, and nobody waits for that."""
+        """Return a copy of all that makes the agent. `in_json` of it takes longer, and nobody waits for that."""
         with self._lock:
-            names = self._options.names
+            names = None if self._options.names is None else list(self._options.names)
+            waiting = list(self._ledger.waiting.values())
             return {
                 "format": FORMAT,
                 "policy": self.policy.describe(),
-                self._listed_as: None if names is None else [arm_to_json(name) for name in names],
+                self._listed_as: None if names is None else lambda: map(arm_to_json, names),
                 "seed": self.seed,
                 "horizon": self.horizon,
                 "settings": self.settings.describe(),
                 "retired": sorted(self._options.retired),
                 **self._ledger.content(self._desk.plain),
-                **self._desk.content([choice for _, choice, _ in self._ledger.waiting.values()]),
+                **self._desk.content(lambda: (choice for _, choice, _ in waiting)),
             }
 
     @classmethod
@@ -145,7 +146,7 @@ class SavesItself:
         saved = content[cls._listed_as]
         demand(saved is None or isinstance(saved, list), f"{cls._listed_as} must be a list, not {shortened(saved)}")
         agent = cls._made_from(content, policy, None if saved is None else [arm_from_json(name) for name in saved])
-        agent._clock = clock or agent._clock
+        agent._clock = agent._clock if clock is None else checked_clock(clock)
         agent._desk.restore(content)
         # Compiled code trusts these numbers with memory.
         retired = [agent._desk.checked_index("retired", index) for index in content["retired"]]
@@ -162,9 +163,8 @@ class SavesItself:
         if content["tallies"] is None:
             now = self._now()
             pending = [[decision_id, choice, now] for decision_id, choice, _ in content["pending"]]
-            content = {**content, **ledger.traffic.content(), "pending": pending}
             ledger.traffic.trust_everyone()
-            content.update(ledger.traffic.content())
+            content = {**content, **in_json(ledger.traffic.content()), "pending": pending}
         ledger.restore(content, decisions)
         self._latest = ledger.latest
 

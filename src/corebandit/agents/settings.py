@@ -14,6 +14,13 @@ Clock = Callable[[], float]  # seconds; it may go backwards
 clock: Clock = time.time
 
 
+def checked_clock(given: Any) -> Clock:
+    """Return a clock that tells the time in seconds, as a plain number, or raises BadInput where it does not."""
+    if not callable(given):
+        raise BadInput(f"clock must be a function that returns seconds, not {shortened(given)}")
+    return lambda: check_number("the time that clock() returns", given())
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings of an agent; `Agent` says what they do."""

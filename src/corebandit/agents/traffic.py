@@ -7,7 +7,8 @@ scores, only what is on offer; where every reward is told before the next decisi
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -159,9 +160,11 @@ class Traffic:
 
     def replace(self, shown: IntArray, allowed: IntArray) -> None:
         """Put others in place of what is shown and not `allowed`: for policies that cannot be told what is on offer."""
-        spare = sorted(set(allowed.tolist()).difference(shown.tolist()), key=self._burden)
-        for place in np.flatnonzero(~np.isin(shown, allowed)):
-            shown[place] = spare.pop(0)
+        fill_in(shown, self.by_burden(allowed))
+
+    def by_burden(self, allowed: IntArray) -> list[int]:
+        """Return options in the order in which they take the place of others."""
+        return sorted(allowed.tolist(), key=self._burden)
 
     def _burden(self, option: int) -> tuple[bool, int, int]:
         tally = self.tallies[option]
@@ -170,9 +173,10 @@ class Traffic:
     # Saving -------------------------------------------------------------------------------------------------------
 
     def content(self) -> dict[str, Any]:
-        """Return what there is, ready for JSON; what waits is told by who keeps the decisions."""
+        """Return a copy of what there is, for `in_json`; what waits is told by who keeps the decisions."""
+        tallies = list(map(attrgetter(*FIELDS), self.tallies))
         return {
-            "tallies": {field: [getattr(tally, field) for tally in self.tallies] for field in FIELDS},
+            "tallies": lambda: {field: [tally[place] for tally in tallies] for place, field in enumerate(FIELDS)},
             "recent": None if self._recent is None else list(self._recent),
         }
 
@@ -199,6 +203,14 @@ class Traffic:
         """Take every option for one that is heard of: what was saved before tallies were kept does not say."""
         for tally in self.tallies:
             tally.patience = self.patience
+
+
+def fill_in(shown: IntArray, stand_ins: Sequence[int]) -> None:
+    """Put some of `stand_ins`, the first ones first, in place of what is shown and not among them."""
+    there = set(shown.tolist())
+    spare = (option for option in stand_ins if option not in there)
+    for place in np.flatnonzero(~np.isin(shown, stand_ins)):
+        shown[place] = next(spare)
 
 
 def _checked(field: str, value: Any) -> Any:

@@ -18,6 +18,9 @@ class Snapshot(NamedTuple):
 class Store(Protocol):
     """What an open agent needs of where it is kept: agents have names, and one process writes them."""
 
+    def agents(self) -> list[str]:
+        """Return the names of all agents."""
+
     def snapshots(self, name: str) -> Iterator[Snapshot]:
         """Yield what was kept of an agent, the latest first; nothing if there is no such agent."""
 
