@@ -8,7 +8,7 @@ from corebandit.compiled.bridge import EntryPoint, begin_round, inlined, loop_bo
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Problem, RankingPolicy, offers_features
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.games.game import Game, Purpose, all_arms, no_rankings
-from corebandit.games.notes import TIE, Notes
+from corebandit.games.notes import Notes, lowest_equal
 from corebandit.parts.choose import best_arm
 from corebandit.randomness.bits import Words
 from corebandit.randomness.stream import Stream
@@ -47,7 +47,7 @@ def rounds_by_features(
     in; `offered` holds all arms.
     """
     n_arms, n_noted = scores.size, notes.actions.shape[0]
-    best_mean, has_same_arms = 0.0, True
+    best_mean, as_good, has_same_arms = 0.0, 0.0, True
     total, checkpoint, favourite, best_rounds = 0.0, 0, 0, 0
     for current_round in range(1, rounds[-1] + 1):
         is_changed = begin_round(problem, current_round)
@@ -57,6 +57,7 @@ def rounds_by_features(
             for arm in range(n_arms):
                 means[arm] = problem.mean(arm, features[arm])
             best_mean = highest(means)
+            as_good = lowest_equal(best_mean)
         state.score(features, rng, scores)
         arm = best_arm(scores, offered, rng)
         reward = problem.pull(arm, features[arm], Stream(rewards[arm]))
@@ -64,7 +65,7 @@ def rounds_by_features(
         total += best_mean - (reward if realised else means[arm])
         pulls[arm] += 1
         favourite = arm if pulls[arm] > pulls[favourite] else favourite
-        best_rounds += means[arm] >= best_mean - TIE * max(1.0, abs(best_mean))
+        best_rounds += means[arm] >= as_good
         if current_round <= n_noted:
             notes.actions[current_round - 1, 0] = arm
         if current_round == rounds[checkpoint]:

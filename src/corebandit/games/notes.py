@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from corebandit.compiled.bridge import inlined
 from corebandit.contracts.state import FloatArray, IntArray
 
 TIE = 1e-12  # means that differ by less, in units of the best or of 1, are the same number after rounding
@@ -23,6 +24,12 @@ class Notes(NamedTuple):
     pulls: IntArray  # (n_arms,)
     means: FloatArray  # (n_arms,) expected rewards, in the last round if they change
     actions: NDArray[np.int32]  # (rounds, 1 or positions) what was chosen in each round; (0, ...) if not asked for
+
+
+@inlined
+def lowest_equal(best: float) -> float:
+    """Return the lowest number that is the same as the best after rounding."""
+    return best - TIE * max(1.0, abs(best))
 
 
 def new_notes(n_checkpoints: int, n_arms: int, n_rounds: int = 0, n_positions: int = 1) -> Notes:

@@ -8,7 +8,7 @@ from corebandit.compiled.bridge import EntryPoint, begin_round, inlined, loop_bo
 from corebandit.contracts.recipe import AnyPolicy, Policy, Problem, RankingPolicy, shows_rankings
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.games.game import Game, Purpose
-from corebandit.games.notes import TIE, Notes
+from corebandit.games.notes import Notes, lowest_equal
 from corebandit.randomness.stream import Stream
 
 
@@ -44,17 +44,19 @@ def rounds_of_rankings(
     """
     n_noted = notes.actions.shape[0]
     best_value = problem.best_value()
+    as_good = lowest_equal(best_value)
     total, checkpoint, best_rounds = 0.0, 0, 0
     for current_round in range(1, rounds[-1] + 1):
         if begin_round(problem, current_round):
             best_value = problem.best_value()
+            as_good = lowest_equal(best_value)
         problem.draw_user(users, chance)
         state.rank(rng, ranking)
         problem.click(ranking, chance, clicks)
         state.learn(ranking, clicks, rng)
         value = problem.value(ranking)
         total += best_value - (float(total_of(clicks)) if realised else value)
-        best_rounds += value >= best_value - TIE * max(1.0, abs(best_value))
+        best_rounds += value >= as_good
         for position in range(ranking.size):
             shown[ranking[position]] += 1
             if current_round <= n_noted:
