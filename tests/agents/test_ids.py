@@ -111,7 +111,7 @@ def test_a_journal_tells_of_ids_that_were_given():
     ids.note_id(f"{session}-4")
     ids.note_id(f"{session}-2")
     assert [ids.what_became_of(f"{session}-{number}") for number in (0, 4, 5)] == ["given", "given", "lost"]
-    assert not ids.new().startswith(session)
+    assert not ids.new().startswith(f"{session}-")
     with pytest.raises(cb.DamagedFile, match=f"ids must be of the family {ids.family}, not 'other-s-3'"):
         ids.note_id("other-s-3")
 

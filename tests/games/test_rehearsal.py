@@ -202,7 +202,7 @@ def test_a_mistake_is_one_sentence_and_nothing_is_reported(name, mistakes, tmp_p
     assert done.exit_code == 2, done.output
     sentence = done.stderr.strip().splitlines()[-1]
     assert re.search(f"^Error: {SENTENCES[name]}", sentence), sentence
-    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out" / "report.html").exists()
 
 
 @pytest.mark.heavy

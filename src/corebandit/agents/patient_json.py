@@ -20,7 +20,7 @@ LONGEST_TEXT = 1 << 16  # characters
 def patient_json_with_digest(content: dict[str, Any]) -> str:
     """Return `json_with_digest(in_json(content))`, in sorted order.
 
-    >>> patient_json_with_digest({"b": lambda: iter([1, 2]), "a": {}})[:-68]
+    >>> patient_json_with_digest({"b": lambda: iter([1, 2]), "a": {}})[:-67]
     '{"a": {}, "b": [1, 2], "digest": "'
     """
     text = "".join(pieces(content))
