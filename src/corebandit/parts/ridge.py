@@ -291,10 +291,10 @@ class Span(NamedTuple):
             self.part[k] /= math.sqrt(outside)
         return True
 
-    def add(self, x: FloatArray) -> None:
-        """Take a row in."""
+    def add(self, x: FloatArray) -> bool:
+        """Take a row in, and tell whether it points out of those before it."""
         if self.is_whole() or not self.is_new(x):
-            return
+            return False
         # Reflect the complement's basis so that its last row is the new direction, and give that row up.
         last = x.size - self.n_spanned[0] - 1
         self.part[last] += 1.0 if self.part[last] >= 0.0 else -1.0
@@ -306,6 +306,7 @@ class Span(NamedTuple):
             for k in range(last + 1):
                 self.complement[k, j] -= scale * self.part[k] * along
         self.n_spanned[0] += 1
+        return True
 
     def favours_new(self, features: FloatArray, counts: FloatArray, scores: FloatArray) -> bool:
         """Let rows that point out of what was seen, if there are any, win by the fewest choices; tell if there are."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from corebandit.compiled.bridge import inlined
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.recipe import AnyPolicy
+from corebandit.contracts.recipe import AnyPolicy, added_after_0_4
 from corebandit.contracts.state import FloatArray
-from corebandit.contracts.validate import check_number, shortened
+from corebandit.contracts.validate import check_count, check_number, shortened
 
 NOMINAL_HORIZON = 10_000  # what a short warm-up takes for the horizon if nobody knows it
 
@@ -73,9 +73,11 @@ class WarmsUp(AnyPolicy):
     alpha: float = 0.6
     z: float = 0.6
     warm_up: float = 4.0
+    extra: int = added_after_0_4(0)
 
     def __post_init__(self) -> None:
         check_noise(self.alpha, self.z, self.warm_up)
+        check_count("extra", self.extra, at_least=0)
 
     def warm_up_rounds(self, at_least: int, horizon: int) -> int:
         """Return how many rounds the warm-up lasts, `at_least` one for each arm, or feature."""

@@ -107,6 +107,32 @@ def test_noise_has_alpha_squared_times_the_variance_of_all_rewards(sampler, rewa
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("extra", [1, 4, 16])
+def test_extra_draws_widen_the_noise_of_arms_with_few_pulls(sampler, extra):
+    noise, alpha = np.random.default_rng(7), 0.6
+    rewards = [list(noise.normal(size=n)) for n in (2, 20, 400)]
+    scores = many_scores(after(CORe(alpha=alpha, warm_up=0.0, extra=extra, sampler=sampler), rewards))
+    for arm, of_arm in enumerate(rewards):
+        n, variance = len(of_arm), alpha**2 * np.concatenate(rewards).var()
+        assert scores[:, arm].var() == pytest.approx(variance * (n + extra) / n**2, rel=0.05)
+        assert scores[:, arm].mean() == pytest.approx(
+            np.mean(of_arm), abs=4 * math.sqrt(variance * (n + extra) / n**2 / len(scores))
+        )
+
+
+def test_without_a_warm_up_every_arm_is_tried_once_and_no_horizon_is_needed():
+    policy = CORe(warm_up=0.0, extra=4)
+    state, rng, scores, tried = policy.start(5, None, 20), stream(3), np.empty(5), []
+    for pull in range(6):
+        assert state.is_warming_up() == (pull < 5)
+        state.score(rng, scores)
+        arm = int(best_arm(scores, np.arange(5), rng))
+        tried.append(arm)
+        state.update(arm, float(rng.random()), rng)
+    assert sorted(tried[:5]) == list(range(5))
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
 def test_one_reward_is_perturbed_by_one_value_of_the_mirrored_pool(sampler):
     scores = many_scores(after(CORe(alpha=0.5, warm_up=0.0, sampler=sampler), [[3.0], [6.0, 0.0]]), 8000)[:, 0]
     values, seen = np.unique(np.round(scores, 9), return_counts=True)

@@ -71,11 +71,12 @@ SUMS = COUNTS * generator(3).uniform(0.2, 0.8, 8)
 @pytest.mark.parametrize("horizon", [400, None])
 @pytest.mark.parametrize("is_contextual", [False, True])
 @pytest.mark.parametrize("seed", often([0], range(3)))
-def test_with_the_identity_link_glmcore_chooses_as_lincore_does(seed, horizon, is_contextual):
+@pytest.mark.parametrize("start", [{"warm_up": 0.5}, {"warm_up": 0.0, "extra": 5}], ids=["warm-up", "extra"])
+def test_with_the_identity_link_glmcore_chooses_as_lincore_does(seed, horizon, is_contextual, start):
     noise, n_rounds = generator(4, seed), 400
     features = noise.normal(size=(n_rounds, 6, 3) if is_contextual else (6, 3))
     rewards = noise.uniform(0.25, 0.75, (6, 1)) + 0.5 * noise.normal(size=(6, n_rounds))
-    shared = {"warm_up": 0.5, "sampler": "exact"}
+    shared = {"sampler": "exact", **start}
     lincore, scores, _ = play(LinCORe(lam=0.01, **shared), features, rewards, n_rounds, horizon, seed)
     glmcore, same_scores, _ = play(
         GLMCORe(link="identity", sigma0=10.0, **shared), features, rewards, n_rounds, horizon, seed

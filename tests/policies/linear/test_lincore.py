@@ -102,20 +102,23 @@ def many_scores(state: LinCOReState, features: FloatArray, n_draws: int, seed: i
 @pytest.mark.parametrize("law", ["gaussian", "beta"])
 @pytest.mark.parametrize("seed", often([0], range(4)))
 @pytest.mark.parametrize("horizon", [2000, None])
-def test_on_one_hot_features_it_chooses_as_core_does(law, seed, horizon):
+@pytest.mark.parametrize("start", [{"warm_up": 1.0}, {"warm_up": 0.0, "extra": 4}], ids=["warm-up", "extra"])
+def test_on_one_hot_features_it_chooses_as_core_does(law, seed, horizon, start):
     rewards = noisy_rewards(10, 2000, seed, law)
-    settings = {"sampler": "exact", "warm_up": 1.0}
+    settings = {"sampler": "exact", **start}
     arms, _ = play(LinCORe(lam=1e-12, **settings), np.eye(10), rewards, 2000, horizon, seed)
     assert arms == play_core(CORe(**settings), rewards, 2000, horizon, seed)
     assert len(set(arms[200:])) > 1
 
 
 @pytest.mark.heavy
-def test_on_one_hot_features_it_chooses_as_often_as_core_does():
-    n_draws, counts, noise = 10_000, [30, 45, 60, 25], generator(5)
+@pytest.mark.parametrize(("counts", "extra"), [([30, 45, 60, 25], 0), ([30, 9, 60, 6], 8)])
+def test_on_one_hot_features_it_chooses_as_often_as_core_does(counts, extra):
+    n_draws, noise = 10_000, generator(5)
     arms = [arm for arm, n in enumerate(counts) for _ in range(n)]
     rewards = noise.normal(size=len(arms)) + np.array([0.0, 0.05, 0.1, -0.1])[arms]
-    core, rng, of_core = CORe(warm_up=0.0, sampler="exact").start(4, 100, len(arms)), stream(6), np.empty((n_draws, 4))
+    core, rng = CORe(warm_up=0.0, extra=extra, sampler="exact").start(4, 100, len(arms)), stream(6)
+    of_core = np.empty((n_draws, 4))
     for arm, reward in zip(arms, rewards, strict=True):
         core.update(arm, float(reward), rng)
     for row in of_core:
@@ -123,7 +126,7 @@ def test_on_one_hot_features_it_chooses_as_often_as_core_does():
     chosen = np.bincount(of_core.argmax(axis=1), minlength=4)
     assert (chosen > 100).all()
     for sampler in SAMPLERS:
-        state = after(LinCORe(lam=1e-12, warm_up=0.0, sampler=sampler), np.eye(4)[arms], rewards, arms)
+        state = after(LinCORe(lam=1e-12, warm_up=0.0, extra=extra, sampler=sampler), np.eye(4)[arms], rewards, arms)
         also_chosen = np.bincount(many_scores(state, np.eye(4), n_draws).argmax(axis=1), minlength=4)
         assert stats.chi2_contingency([chosen, also_chosen]).pvalue > 1e-3
 

@@ -128,6 +128,18 @@ def test_around_ridge_regression_estimates_have_the_law_of_lincore():
         assert stats.ks_2samp(ours[:, arm], lincore[:, arm]).pvalue > 0.001
 
 
+def test_extra_draws_are_for_the_first_observations_as_many_as_there_are_arms():
+    recorder, (rows, rewards) = Recorder(), history()
+    state = after(always(recorder, alpha=0.5, extra=8), rows, rewards)
+    n_arms, targets = state.counts.size, []
+    for seed in range(2000):
+        targets.append(state.perturbed(len(rows), stream(seed)))
+    variances = np.var(np.array(targets) - rewards, axis=0) / (0.25 * rewards.var())
+    assert len(rows) > n_arms
+    np.testing.assert_allclose(variances[:n_arms], 9.0, rtol=0.2)
+    np.testing.assert_allclose(variances[n_arms:], 1.0, rtol=0.2)
+
+
 @pytest.mark.parametrize("estimator", [Ridge(), make_pipeline(PolynomialFeatures(2), Ridge()), RidgeRegression()])
 def test_without_noise_it_is_the_greedy_fit(estimator):
     rows, rewards = history()

@@ -129,8 +129,9 @@ def test_without_noise_neuralcore_and_an_ensemble_of_one_learn_the_same_way():
             for row in x:
                 state.learner.add(row, float(row[0]))
                 state.noise.add(0, float(row[0]), stream(9))
-        alone.frozen[:12] = alone.noise.draw((12, 1), stream(10))
-        greedy.learner.train(past, greedy.noise.draw((3, 1, 4), stream(11)))
+        alone.frozen[:12] = alone.noise.draw(np.arange(12), 1, stream(10))
+        fresh = greedy.noise.draw(past.reshape(-1), 1, stream(11))
+        greedy.learner.train(past, fresh.reshape(3, 1, 4))
         alone.learner.train(past, alone.frozen[past].swapaxes(1, 2))
         assert np.array_equal(greedy.learner.weights, alone.learner.weights) == is_alike
 
@@ -138,12 +139,20 @@ def test_without_noise_neuralcore_and_an_ensemble_of_one_learn_the_same_way():
 def test_the_noise_is_alpha_times_the_pools_deviations():
     state, rng = after(cb.NeuralCORe(alpha=0.5, **SMALL), 50)
     rewards = state.learner.rewards[:50]
-    draws = state.noise.draw((4000,), rng)
+    draws = state.noise.draw(np.full(4000, 20), 1, rng)[:, 0]
     deviations = 0.5 * (rewards - rewards.mean())
     possible = np.concatenate([deviations, -deviations])
     assert np.abs(draws[:, None] - possible).min(axis=1).max() < 1e-12
     assert draws.std() == pytest.approx(0.5 * rewards.std(), rel=0.05)
     assert abs(draws.mean()) < 4.5 * draws.std() / np.sqrt(4000)
+
+
+def test_extra_draws_are_for_the_first_observations():
+    state, rng = after(cb.NeuralCORe(alpha=0.5, extra=8, **SMALL), 50)
+    n_arms, spread = state.noise.counts.size, 0.25 * state.learner.rewards[:50].var()
+    for observation, n_draws in ((0, 9), (n_arms - 1, 9), (n_arms, 1), (49, 1)):
+        draws = state.noise.draw(np.full(4000, observation), 1, rng)
+        assert draws.var() == pytest.approx(n_draws * spread, rel=0.1)
 
 
 def test_an_ensembles_noise_stays_and_is_each_members_own():

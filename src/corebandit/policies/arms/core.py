@@ -6,6 +6,13 @@ Every past reward is perturbed with a draw from the pool of all past rewards, ce
 
 so exploration scales itself to the variance of the rewards. Valid for any real rewards of finite variance.
 
+Instead of a warm-up, `warm_up=0` tries every arm once and `extra` gives each arm's sum some draws more,
+
+    index_i = (S_i + A_i) / N_i,   A_i = sum of N_i + extra draws from {±alpha (Y_l - mean(Y))}
+
+which weigh much for an arm with few pulls, so that it comes back after bad luck, and nothing for one with many. That
+needs neither z nor a horizon.
+
 Where we differ from the paper: lambda is 0 (an average, as its text says), so adding a constant to all rewards changes
 nothing. The warm-up pulls the arm with the fewest pulls, so every arm once before any twice, in an order drawn at
 random instead of by index. Without a horizon the current round takes its place (*anytime*).
@@ -36,6 +43,7 @@ class COReState(NamedTuple):
     alpha: float
     warm_up: float  # warm-up rounds for each unit of the log horizon
     log_horizon: float  # negative: not known
+    extra: int  # draws in each arm's sum besides one for each pull
 
     def is_warming_up(self) -> bool:
         """Tell whether the coming round belongs to the warm-up."""
@@ -51,7 +59,7 @@ class COReState(NamedTuple):
             if n == 0.0:
                 scores[arm] = np.inf
             else:
-                scores[arm] = (self.sums[arm] + self.alpha * self.pool.draw_sum(int(n), rng)) / n
+                scores[arm] = (self.sums[arm] + self.alpha * self.pool.draw_sum(int(n) + self.extra, rng)) / n
 
     def update(self, arm: int, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
@@ -79,6 +87,8 @@ class CORe(WarmsUp, Policy):
         `warm_up * ln(horizon) / (z - 1 - ln z) + 1` rounds, at least one for each arm.
     warm_up
         4 is the paper's, 2 the authors' code's.
+    extra
+        Draws in each arm's noise besides one for each pull. With `warm_up=0` they take the place of the warm-up.
     sampler
         "fast", whose cost hardly grows with history, or "exact", one draw for each past reward.
     pool_size
@@ -110,4 +120,5 @@ class CORe(WarmsUp, Policy):
             alpha=float(self.alpha),
             warm_up=rounds_per_log(self.z, self.warm_up),
             log_horizon=known_log(horizon),
+            extra=int(self.extra),
         )

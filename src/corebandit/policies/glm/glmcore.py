@@ -11,7 +11,8 @@ costs the same throughout with fixed features, O(n_arms d^2 + d^3) for each of t
 change in every round, O(t d^2). This is GLM-FPL with a scale of the noise that comes from the rewards.
 
 With the identity link and sigma0 = lam^(-1/2) this is LinCORe(sampler="exact"), choice by choice where their pools draw
-alike. Warm-up, rows that point out of everything seen so far and an unknown horizon are as in LinCORe.
+alike. Warm-up, rows that point out of everything seen so far and an unknown horizon are as in LinCORe, and so is `extra`,
+which here belongs to the first groups, as many as span what was seen: rows that point out of it are tried first.
 """
 
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ class GLMCOReState(NamedTuple):
     alpha: float
     warm_up: float  # warm-up rounds for each unit of the log horizon
     log_horizon: float  # negative: not known
+    extra: int  # draws for each of the groups that first span what was seen, besides their own
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the perturbed linear predictor of each row."""
@@ -60,7 +62,8 @@ class GLMCOReState(NamedTuple):
         for arm in range(groups.newest.size):
             link = groups.newest[arm]
             while link > 0:
-                noise = self.alpha * self.pool.draw_sum(int(groups.weights[link - 1]), rng)
+                n_draws = int(groups.weights[link - 1]) + (self.extra if link <= self.span.n_spanned[0] else 0)
+                noise = self.alpha * self.pool.draw_sum(n_draws, rng)
                 self.model.responses[link - 1] = self.model.sums[link - 1] + noise
                 link = groups.older[link - 1]
 
@@ -91,6 +94,8 @@ class GLMCORe(WarmsUp, GLMPolicy):
         Scale of the noise; 0 is greedy.
     z, warm_up
         As in `CORe`; the warm-up lasts at least one round for each feature.
+    extra
+        As in `LinCORe`.
     sigma0
         Standard deviation of each entry of theta under its prior: the penalty is |theta|^2 / (2 sigma0^2).
     sampler
@@ -118,4 +123,5 @@ class GLMCORe(WarmsUp, GLMPolicy):
             alpha=float(self.alpha),
             warm_up=rounds_per_log(self.z, self.warm_up),
             log_horizon=known_log(horizon),
+            extra=int(self.extra),
         )

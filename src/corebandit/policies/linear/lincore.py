@@ -13,7 +13,8 @@ own with one 0/1 reward: off by up to 0.3 in distribution). By the end of the wa
 Where we differ from the paper: the warm-up chooses the arm chosen least so far, ties at random, instead of cycling by
 index, and a row of features that points out of everything seen so far is tried at once, as CORe does with an arm never
 tried; so the first d choices span R^d where the offered rows do. Without a horizon the current round takes its place
-(*anytime*). On one-hot features with lam -> 0 this is CORe, choice by choice if both draw exactly.
+(*anytime*). Instead of a warm-up, `warm_up=0` with `extra` lets each observation that pointed out of everything seen
+before it, at most d of them, count 1 + extra times in the noise. On one-hot features with lam -> 0 this is CORe, choice by choice if both draw exactly.
 """
 
 from dataclasses import dataclass
@@ -47,6 +48,7 @@ class LinCOReState(NamedTuple):
     alpha: float
     warm_up: float  # warm-up rounds for each unit of the log horizon
     log_horizon: float  # negative: not known
+    extra: int  # draws for an observation that points out of all before it, besides its own
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the perturbed estimate of each row's reward."""
@@ -79,18 +81,19 @@ class LinCOReState(NamedTuple):
         self.counts[arm] += 1.0
         self.ridge.add(x, reward, 1.0)
         self.pool.add(reward, rng)
-        self.span.add(x)
+        n_draws = 1.0 + self.extra if self.span.add(x) else 1.0
         if self.pool.exact:
-            self.groups.add(arm, x, 1.0)
+            self.groups.add(arm, x, n_draws)
         else:
-            self.noise.add(x, 1.0)
+            self.noise.add(x, n_draws)
 
     def audit(self, fresh: Self, seen: range) -> None:
         """Raise a DamagedFile unless these numbers could have come from learning."""
         n_seen = check_pulls("counts", self.counts, seen)
         self.ridge.audit(fresh.ridge)
         self.noise.audit(fresh.noise)
-        self.groups.audit(n_seen if self.pool.exact else 0, n_seen)
+        n_draws = n_seen + self.extra * int(self.span.n_spanned[0])
+        self.groups.audit(n_draws if self.pool.exact else 0, n_seen)
         self.pool.audit(n_seen)
         self.span.audit()
 
@@ -105,6 +108,8 @@ class LinCORe(WarmsUp, FeaturePolicy):
         Scale of the noise; 0 is greedy.
     z, warm_up
         As in `CORe`; the warm-up lasts at least one round for each feature.
+    extra
+        As in `CORe`, for the observations that first span the features: with `warm_up=0` in place of the warm-up.
     lam
         Ridge of the regression.
     sampler
@@ -141,4 +146,5 @@ class LinCORe(WarmsUp, FeaturePolicy):
             alpha=float(self.alpha),
             warm_up=rounds_per_log(self.z, self.warm_up),
             log_horizon=known_log(horizon),
+            extra=int(self.extra),
         )

@@ -31,7 +31,7 @@ from corebandit.compiled.bridge import EntryPoint
 from corebandit.contracts.audit import MOST_OBSERVATIONS, check_pulls, check_sums, check_whole, check_within
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.features import LARGEST_FEATURE
-from corebandit.contracts.recipe import FeaturePolicy
+from corebandit.contracts.recipe import FeaturePolicy, added_after_0_4
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_count, check_flag, shortened
 from corebandit.parts.pool import SEEN, Pool, new_pool
@@ -55,10 +55,17 @@ DEFAULT = RidgeRegression()
 
 
 @EntryPoint
-def perturb(pool: Pool, first: int, alpha: float, rng: Stream, targets: FloatArray) -> None:
-    """Fill `targets` with the rewards from the `first` on, each with a draw from the pool added."""
+def perturb(
+    pool: Pool, first: int, alpha: float, n_first: int, extra: int, rng: Stream, targets: FloatArray
+) -> None:
+    """Fill `targets` with the rewards from the `first` on, each with a draw from the pool added.
+
+    The very first `n_first` have `extra` draws more.
+    """
     pool.draw_each(rng, targets)
     for index in range(targets.size):
+        if extra > 0 and first + index < n_first:
+            targets[index] += pool.draw_sum(extra, rng)
         targets[index] = pool.values[first + index] + alpha * targets[index]
 
 
@@ -75,6 +82,7 @@ class EstimatorCOReState(NamedTuple):
     alpha: float
     warm_up: float  # warm-up rounds for each unit of the log horizon
     log_horizon: float  # negative: not known
+    extra: int  # draws for each of the first observations, as many as there are arms, besides their own
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the estimator's predictions; if it fails, nothing has changed."""
@@ -111,7 +119,7 @@ class EstimatorCOReState(NamedTuple):
         """Return all rewards with fresh noise; the noise of what has been fed already stays."""
         n_kept = int(self.last_fit[FITTED]) if isinstance(self.model, IncrementalModel) else 0
         fresh = np.zeros(n_observations - n_kept)
-        perturb.compiled(self.pool, n_kept, self.alpha, rng, fresh)
+        perturb.compiled(self.pool, n_kept, self.alpha, self.counts.size, self.extra, rng, fresh)
         return np.concatenate([self.targets[:n_kept], fresh])
 
     def next_seed(self, rng: Stream) -> int:
@@ -131,7 +139,7 @@ class EstimatorCOReState(NamedTuple):
         self.pool.audit(n_seen)
         check_within("rows", self.rows[:n_seen], -LARGEST_FEATURE, LARGEST_FEATURE)
         check_whole("the last fit", self.last_fit, 0, np.array([n_seen, LARGEST_SEED - 1, MOST_OBSERVATIONS]))
-        check_sums("the last fit's rewards", self.targets[: self.last_fit[FITTED]], 1.0 + 2.0 * self.alpha)
+        check_sums("the last fit's rewards", self.targets[: self.last_fit[FITTED]], 1.0 + 2.0 * self.alpha * (1 + self.extra))
 
 
 @dataclass(frozen=True)
@@ -158,6 +166,10 @@ class EstimatorCORe(FeaturePolicy):
         Feed each observation once to `partial_fit` instead of fitting all anew: an approximation, in which the noise of
         old observations stays as it was.
 
+    extra
+        Draws in the noise of each of the first observations, as many as there are arms, besides their own: with
+        `warm_up=0`, which tries every arm once, in place of the warm-up.
+
     >>> EstimatorCORe(RidgeRegression(lam=2.0), refit=10).label
     'EstimatorCORe(RidgeRegression(lam=2.0), refit=10)'
     """
@@ -172,11 +184,13 @@ class EstimatorCORe(FeaturePolicy):
     refit: int | str = 1
     aggregate: bool = False
     incremental: bool = False
+    extra: int = added_after_0_4(0)
 
     def __post_init__(self) -> None:
         """Validate, and copy the estimator, so that nobody changes it."""
         object.__setattr__(self, "estimator", checked_estimator(self.estimator))
         check_noise(self.alpha, self.z, self.warm_up)
+        check_count("extra", self.extra, at_least=0)
         if isinstance(self.refit, str):
             if self.refit != GEOMETRIC:
                 raise BadInput(
@@ -245,6 +259,7 @@ class EstimatorCORe(FeaturePolicy):
             alpha=float(self.alpha),
             warm_up=rounds_per_log(self.z, self.warm_up),
             log_horizon=known_log(horizon),
+            extra=int(self.extra),
         )
 
 

@@ -44,8 +44,8 @@ class NeuralCOReState(NamedTuple):
         self.learner.add(x, reward)
         self.noise.add(arm, reward, rng)
         past = self.learner.draw_past(rng)
-        fresh = self.noise.draw((past.shape[0], 1, past.shape[1]), rng)
-        self.learner.train(past, fresh)
+        fresh = self.noise.draw(past.reshape(-1), 1, rng)
+        self.learner.train(past, fresh.reshape(past.shape[0], 1, past.shape[1]))
 
     def audit(self, fresh: Self, seen: range) -> None:
         """Raise a DamagedFile unless these numbers could have come from learning."""
@@ -64,6 +64,8 @@ class NeuralCORe(NoisePolicy):
         Scale of the noise; 0 is greedy.
     z, warm_up
         As in `CORe`; the warm-up lasts at least one round for each arm.
+    extra
+        Draws in the noise of each of the first observations, as many as there are arms, besides their own.
 
     The others are described in `NeuralPolicy`.
 

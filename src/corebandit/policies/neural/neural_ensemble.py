@@ -46,7 +46,7 @@ class NeuralEnsembleState(NamedTuple):
         self.learner.begin(rng)
         index = self.learner.add(x, reward)
         self.noise.add(arm, reward, rng)
-        self.frozen[index] = self.noise.draw(self.frozen.shape[1:], rng)
+        self.frozen[index] = self.noise.draw(np.array([index]), self.frozen.shape[1], rng)[0]
         past = self.learner.draw_past(rng)
         self.learner.train(past, self.frozen[past].swapaxes(1, 2))
 
@@ -54,7 +54,7 @@ class NeuralEnsembleState(NamedTuple):
         """Raise a DamagedFile unless these numbers could have come from learning."""
         n_seen = self.noise.audit(seen)
         self.learner.audit(n_seen)
-        check_sums("the frozen noise", self.frozen[:n_seen], 2.0 * self.noise.alpha)
+        check_sums("the frozen noise", self.frozen[:n_seen], 2.0 * self.noise.alpha * (1 + self.noise.extra))
 
 
 @dataclass(frozen=True)

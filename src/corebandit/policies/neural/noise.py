@@ -7,7 +7,7 @@ import numpy as np
 
 from corebandit.compiled.bridge import kernel
 from corebandit.contracts.audit import check_pulls
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.parts.pool import SEEN, Pool, new_pool
 from corebandit.parts.warm_up import WarmsUp, is_warming_up, known_log, rounds_per_log, whole_warm_up
 from corebandit.policies.neural.learner import NeuralPolicy
@@ -15,8 +15,13 @@ from corebandit.randomness.stream import Stream
 
 
 @kernel
-def _draw_each(pool: Pool, rng: Stream, draws: FloatArray) -> None:
-    pool.draw_each(rng, draws)
+def _draw_each(pool: Pool, observations: IntArray, n_first: int, extra: int, rng: Stream, draws: FloatArray) -> None:
+    """Fill `draws` `(observations, members)` with draws from the pool; the very first `n_first` have `extra` more."""
+    pool.draw_each(rng, draws.reshape(-1))
+    for place in range(observations.size):
+        if extra > 0 and observations[place] < n_first:
+            for member in range(draws.shape[1]):
+                draws[place, member] += pool.draw_sum(extra, rng)
 
 
 class Noise(NamedTuple):
@@ -27,6 +32,7 @@ class Noise(NamedTuple):
     alpha: float
     warm_up: float  # warm-up rounds for each unit of the log horizon
     log_horizon: float  # negative: not known
+    extra: int  # draws for each of the first observations, as many as there are arms, besides their own
 
     def leads(self, scores: FloatArray) -> bool:
         """Let the arm chosen least so far win while the warm-up lasts; tell if it does."""
@@ -41,10 +47,10 @@ class Noise(NamedTuple):
         self.counts[arm] += 1.0
         self.pool.add(reward, rng)
 
-    def draw(self, shape: tuple[int, ...], rng: Stream) -> FloatArray:
-        """Return fresh noise: alpha times independent draws from the pool."""
-        draws = np.empty(shape)
-        _draw_each(self.pool, rng, draws.reshape(-1))
+    def draw(self, observations: IntArray, members: int, rng: Stream) -> FloatArray:
+        """Return fresh noise `(observations, members)`: alpha times independent draws from the pool."""
+        draws = np.empty((observations.size, members))
+        _draw_each(self.pool, observations, self.counts.size, self.extra, rng, draws)
         draws *= self.alpha
         return draws
 
@@ -70,4 +76,6 @@ class NoisePolicy(WarmsUp, NeuralPolicy):
     def noise(self, n_arms: int, horizon: int | None, capacity: int) -> Noise:
         """Return the noise of a pool that has seen nothing."""
         rate = rounds_per_log(self.z, self.warm_up)
-        return Noise(new_pool(capacity), np.zeros(n_arms), float(self.alpha), rate, known_log(horizon))
+        return Noise(
+            new_pool(capacity), np.zeros(n_arms), float(self.alpha), rate, known_log(horizon), int(self.extra)
+        )
