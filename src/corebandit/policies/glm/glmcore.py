@@ -11,8 +11,8 @@ costs the same throughout with fixed features, O(n_arms d^2 + d^3) for each of t
 change in every round, O(t d^2). This is GLM-FPL with a scale of the noise that comes from the rewards.
 
 With the identity link and sigma0 = lam^(-1/2) this is LinCORe(sampler="exact"), choice by choice where their pools draw
-alike. Warm-up, rows that point out of everything seen so far and an unknown horizon are as in LinCORe, and so is `extra`,
-which here belongs to the first groups, as many as span what was seen: rows that point out of it are tried first.
+alike. Warm-up, rows that point out of everything seen so far and an unknown horizon are as in LinCORe, and so is
+`extra`, which here belongs to the first groups, as many as span what was seen: rows that point out of it come first.
 """
 
 from dataclasses import dataclass

@@ -14,7 +14,8 @@ Where we differ from the paper: the warm-up chooses the arm chosen least so far,
 index, and a row of features that points out of everything seen so far is tried at once, as CORe does with an arm never
 tried; so the first d choices span R^d where the offered rows do. Without a horizon the current round takes its place
 (*anytime*). Instead of a warm-up, `warm_up=0` with `extra` lets each observation that pointed out of everything seen
-before it, at most d of them, count 1 + extra times in the noise. On one-hot features with lam -> 0 this is CORe, choice by choice if both draw exactly.
+before it, at most d of them, count 1 + extra times in the noise. On one-hot features with lam -> 0 this is CORe, choice
+by choice if both draw exactly.
 """
 
 from dataclasses import dataclass

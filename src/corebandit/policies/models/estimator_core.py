@@ -55,9 +55,7 @@ DEFAULT = RidgeRegression()
 
 
 @EntryPoint
-def perturb(
-    pool: Pool, first: int, alpha: float, n_first: int, extra: int, rng: Stream, targets: FloatArray
-) -> None:
+def perturb(pool: Pool, first: int, alpha: float, n_first: int, extra: int, rng: Stream, targets: FloatArray) -> None:
     """Fill `targets` with the rewards from the `first` on, each with a draw from the pool added.
 
     The very first `n_first` have `extra` draws more.
@@ -139,7 +137,9 @@ class EstimatorCOReState(NamedTuple):
         self.pool.audit(n_seen)
         check_within("rows", self.rows[:n_seen], -LARGEST_FEATURE, LARGEST_FEATURE)
         check_whole("the last fit", self.last_fit, 0, np.array([n_seen, LARGEST_SEED - 1, MOST_OBSERVATIONS]))
-        check_sums("the last fit's rewards", self.targets[: self.last_fit[FITTED]], 1.0 + 2.0 * self.alpha * (1 + self.extra))
+        check_sums(
+            "the last fit's rewards", self.targets[: self.last_fit[FITTED]], 1.0 + 2.0 * self.alpha * (1 + self.extra)
+        )
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,4 @@ class NoisePolicy(WarmsUp, NeuralPolicy):
     def noise(self, n_arms: int, horizon: int | None, capacity: int) -> Noise:
         """Return the noise of a pool that has seen nothing."""
         rate = rounds_per_log(self.z, self.warm_up)
-        return Noise(
-            new_pool(capacity), np.zeros(n_arms), float(self.alpha), rate, known_log(horizon), int(self.extra)
-        )
+        return Noise(new_pool(capacity), np.zeros(n_arms), float(self.alpha), rate, known_log(horizon), int(self.extra))
