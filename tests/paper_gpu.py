@@ -10,15 +10,13 @@ from corebandit.compiled.cuda import device
 from corebandit.compiled.cuda.kernels import CannotCompile
 
 CAPABILITY = (9, 0)
+GPU = SimpleNamespace(compute_capability=CAPABILITY)
 
 
 class PaperQueue(device.Queue):
     """Compiles for a GPU of this capability; arrays are those of the processor."""
 
     def __init__(self) -> None:
-        from numba.cuda import dispatcher
-
-        dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=CAPABILITY)
         self.texts: list[str] = []  # of the machine code, by kernel
 
     def put(self, array: Any) -> Any:

@@ -61,7 +61,7 @@ def check_same(ours, theirs, label):
 
 def test_runs_that_do_not_fit_the_memory_together_are_played_in_parts():
     chunks = chunks_of(GAMES[:1], actions=False)
-    cuda.device.free_memory = lambda: 1700  # a run needs 1,056
+    cuda.device.free_memory = lambda: 3200  # a run needs 1,056
     try:
         parts = played(chunks)
     finally:
@@ -121,6 +121,116 @@ def test_an_error_says_what_it_says_on_the_processor():
             played(chunks_of([(cb.BernoulliBandit(n_arms=2), Late())], actions=False))
     finally:
         device.Queue.start = start
+
+
+class Rising(NamedTuple):
+    """Means that rise by rounds, and say so."""
+
+    means: np.ndarray
+
+    @property
+    def n_arms(self):
+        return self.means.size
+
+    def begin_round(self, current_round):
+        self.means[0] += 0.01
+        return True
+
+    def pull(self, arm, rng):
+        return self.means[arm] + rng.random()
+
+    def mean(self, arm):
+        return self.means[arm]
+
+    def best_mean(self):
+        return self.means.max()
+
+
+@dataclass(frozen=True)
+class RisingArms(cb.Problem):
+    name = "rising"
+
+    def draw(self, rng):
+        return Rising(np.array([rng.random(), 0.5]))
+
+
+class Counted(NamedTuple):
+    """Arms whose number is a number."""
+
+    means: np.ndarray
+    n_arms: int
+
+    def pull(self, arm, rng):
+        return self.means[arm] + rng.random()
+
+    def mean(self, arm):
+        return self.means[arm]
+
+    def best_mean(self):
+        return self.means[: self.n_arms].max()
+
+
+@dataclass(frozen=True)
+class CountedArms(cb.Problem):
+    name = "counted"
+
+    def draw(self, rng):
+        return Counted(np.linspace(0.0, 1.0, 6), 2 + rng.integers(5))
+
+
+class OneArrayState(NamedTuple):
+    """Two names for one array."""
+
+    written: np.ndarray
+    read: np.ndarray
+
+    def score(self, rng, scores):
+        for arm in range(scores.size):
+            scores[arm] = self.read[arm]
+
+    def update(self, arm, reward, rng):
+        self.written[arm] += reward - 0.5
+
+
+@dataclass(frozen=True)
+class OneArray(cb.Policy):
+    name = "one-array"
+
+    def start(self, n_arms, horizon, capacity):
+        values = np.zeros(n_arms)
+        return OneArrayState(values, values)
+
+
+@dataclass(frozen=True)
+class Peeking(cb.UCB1):
+    """Starts differently in every run."""
+
+    name = "peeking"
+
+    def start_on(self, problem, horizon, capacity):
+        state = self.start(problem.n_arms, horizon, capacity)
+        state.counts[problem.means.argmax()] = 1.0
+        return state
+
+
+def test_what_differs_from_run_to_run_is_played_as_on_the_processor():
+    games = [
+        (RisingArms(), cb.UCB1(), "cuda"),
+        (CountedArms(), cb.UCB1(), "threads"),
+        (cb.BernoulliBandit(n_arms=3), OneArray(), "threads"),
+        (cb.BernoulliBandit(n_arms=3), Peeking(), "threads"),
+    ]
+    chunks = chunks_of([game[:2] for game in games], actions=False)
+    for place, (chunk, ours) in enumerate(zip(chunks, played(chunks), strict=True)):
+        check_same(ours, play_chunk(chunk), chunk.label)
+        assert ours.engine == games[place // 2][2], chunk.label
+
+
+def test_a_second_play_in_one_process_is_like_the_first():
+    engine, chunks, found = cuda.Cuda(1), chunks_of(GAMES[:1]), []
+    for _ in range(2):
+        engine.play(chunks, lambda place, runs: found.append(runs.regret.tolist()))
+    assert found[:2] == found[2:]
 
 
 def test_what_runs_in_python_threads_play_and_the_result_says_so():

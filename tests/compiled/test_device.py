@@ -12,8 +12,7 @@ import corebandit as cb
 from corebandit.compiled.cuda import device, kernels
 from corebandit.experiments.chunks import Chunk
 from corebandit.experiments.engines.batches import Instances, Table
-from corebandit.experiments.engines.player import play_chunk
-from paper_gpu import PaperQueue
+from paper_gpu import GPU, PaperQueue
 
 SPEC = importlib.util.spec_from_file_location("device", Path(__file__).parents[2] / "benchmarks/device.py")
 benchmark = importlib.util.module_from_spec(SPEC)
@@ -25,12 +24,14 @@ pytestmark = pytest.mark.device
 
 @pytest.fixture
 def queue(monkeypatch):
+    device.cuda()
+    monkeypatch.setattr("numba.cuda.dispatcher.get_current_device", lambda: GPU)
     monkeypatch.setattr(kernels, "_keep_on_disk", lambda *_: None)
     monkeypatch.setattr(kernels, "_kernel", kernels._kernel.__wrapped__)
     return PaperQueue()
 
 
-def table_of(policy, problem, n_runs=1, rounds=(100, 1000)):
+def table_of(policy, problem, n_runs=2, rounds=(100, 1000)):
     chunk = Chunk(problem, policy, policy.label, rounds, 1, "pseudo", 0, n_runs)
     return Table(chunk, Instances(problem, 1, 0, n_runs))
 
@@ -64,16 +65,3 @@ class Allocating(cb.Policy):
 def test_what_allocates_cannot_be_compiled_for_a_gpu(queue):
     with pytest.raises(kernels.Unsuitable):
         table_of(Allocating(), cb.BernoulliBandit()).compile(queue)
-
-
-def test_a_gpu_plays_what_the_processor_plays():
-    """Where there is one: else `tests/simulated_gpu.py` is what there is."""
-    if device.why_not():
-        return
-    for policy, problem in GAMES[:3]:
-        batch = table_of(policy, problem, 20, (100, 200)).begin(device.Queue(), np.arange(20))
-        while not batch.is_done():
-            pass
-        chunk = Chunk(problem, policy, policy.label, (100, 200), 1, "pseudo", 0, 20)
-        theirs = play_chunk(chunk).regret
-        assert np.isclose(batch.results().regret, theirs, rtol=1e-9).all(axis=1).mean() >= 0.9

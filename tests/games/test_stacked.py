@@ -79,6 +79,22 @@ def test_instances_of_different_sizes_are_not_alike():
         stacked(Sized(), streams(20, 1))
 
 
+@dataclass(frozen=True)
+class Doubled(cb.Problem):
+    """Two names for one array."""
+
+    name = "doubled"
+
+    def draw(self, rng):
+        means = np.array([rng.random(), rng.random()])
+        return Arms(np.zeros(2, np.int64), means, np.zeros(2), means)
+
+
+def test_two_arrays_that_are_one_cannot_be_stacked():
+    with pytest.raises(NotAlike, match="two arrays of an instance of doubled are one"):
+        stacked(Doubled(), streams(3, 1))
+
+
 SHARED = np.arange(3.0)
 
 

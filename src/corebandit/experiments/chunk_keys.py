@@ -25,7 +25,7 @@ def chunk_keys(chunks: Sequence[Chunk], environment: str) -> list[str]:
     for chunk in chunks:
         played = (id(chunk.problem), id(chunk.policy), chunk.horizon)
         if played not in codes:
-            codes[played] = _code(chunk.problem, chunk.policy, chunk.horizon)
+            codes[played] = code_of(chunk.problem, chunk.policy, chunk.horizon)
         keys.append(
             digest(
                 {
@@ -52,7 +52,7 @@ def _instances(chunk: Chunk, problem_id: str) -> str:
     return _contents([drawn(chunk.problem, problem_id, chunk.seed, run) for run in runs])
 
 
-def _code(problem: Problem, policy: AnyPolicy, horizon: int) -> str:
+def code_of(problem: Problem, policy: AnyPolicy, horizon: int) -> str:
     """Identify what decides what happens in a run; where nobody can, by a name that never comes back."""
     instance = problem.draw(stream(0))
     state = policy.start_on(instance, horizon, 2)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from corebandit.contracts.recipe import Problem
 from corebandit.contracts.state import one_of
+from corebandit.games.kinds import game_of
 from corebandit.randomness.bits import Words
 from corebandit.randomness.stream import Stream
 
@@ -46,8 +47,10 @@ def stacked(problem: Problem, words: Words) -> Stacked:
     if many is not None:
         return Stacked(one_of(many), [Leaf(value, not isinstance(value, np.ndarray)) for value in leaves_of(many)])
     instances = [problem.draw(Stream(row)) for row in words]
-    if len({_shape(instance) for instance in instances}) > 1:
+    if len({(_shape(instance), _sizes(instance)) for instance in instances}) > 1:
         raise NotAlike(f"the instances of {problem.label} are of different sizes or classes")
+    if share_memory(instances[0]):
+        raise NotAlike(f"two arrays of an instance of {problem.label} are one")
     return Stacked(instances[0], [_leaf(values) for values in zip(*map(leaves_of, instances), strict=True)])
 
 
@@ -70,6 +73,22 @@ def _draws_many(problem: Problem) -> bool:
     """Tell whether `draw_many` is of the class that `draw` is of: a subclass with a `draw` of its own draws by that."""
     owners = [next(cls for cls in type(problem).__mro__ if name in vars(cls)) for name in ("draw", "draw_many")]
     return owners[0] is owners[1]
+
+
+def share_memory(value: Any) -> bool:
+    """Tell whether any two arrays of nested tuples are one, or overlap: as copies they would drift apart."""
+    arrays = [leaf for leaf in leaves_of(value) if isinstance(leaf, np.ndarray) and leaf.flags.writeable]
+    return any(
+        np.may_share_memory(one, other) and np.shares_memory(one, other)
+        for place, one in enumerate(arrays)
+        for other in arrays[:place]
+    )
+
+
+def _sizes(instance: Any) -> Any:
+    """Return what decides how much room a run needs, which an instance may keep in a number."""
+    game = game_of(instance)
+    return game.sizes(instance), game.choices(instance)
 
 
 def _shape(value: Any) -> Any:

@@ -1,11 +1,13 @@
 """The GPU: whether there is one, arrays on it, and work that it does in order."""
 
 import importlib.util
+import sys
 from contextlib import ExitStack
 from functools import cache
 from importlib import import_module
 from typing import Any, Self
 
+import llvmlite
 import numba
 import numpy as np
 from numba.core.errors import NumbaError
@@ -63,7 +65,8 @@ def environment() -> str:
     device = cuda().get_current_device()
     name = device.name.decode() if isinstance(device.name, bytes) else device.name
     toolkit = tuple(cuda().runtime.get_version())
-    return repr((numba.__version__, numba_cuda.__version__, np.__version__, toolkit, name, device.compute_capability))
+    versions = (sys.version_info[:2], numba.__version__, llvmlite.__version__, numba_cuda.__version__, np.__version__)
+    return repr((versions, toolkit, name, device.compute_capability))
 
 
 def free_memory() -> int:
@@ -76,24 +79,30 @@ def free_memory() -> int:
 class Holding:
     """A time in which memory of the device that is no longer needed is kept: giving it back waits for all work."""
 
+    def __init__(self) -> None:
+        self._held = ExitStack()
+
     def __enter__(self) -> Self:
-        self._begin()
+        self.give_back()
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._held.close()
+    def __exit__(self, kind: object, *error: object) -> None:
+        if kind is None:
+            self._end()
+        # Else there may be work, and whoever pressed Ctrl-C shall not wait for it.
 
     def give_back(self) -> None:
         """Give back what is no longer needed, when there is no work to wait for."""
-        self._held.close()
-        if not IS_SIMULATED:
-            cuda().current_context().deallocations.clear()
-        self._begin()
-
-    def _begin(self) -> None:
-        self._held = ExitStack()
+        self._end()
         if not IS_SIMULATED:
             self._held.enter_context(cuda().defer_cleanup())
+
+    def _end(self) -> None:
+        self._held.close()
+        if not IS_SIMULATED:
+            context = cuda().current_context()
+            for waiting in (context.memory_manager.deallocations, context.deallocations):
+                waiting.clear()
 
 
 SPREADING = """
@@ -126,14 +135,18 @@ class Queue:
     def __init__(self) -> None:
         self.stream = cuda().stream()
         self._begun, self._done = cuda().event(), cuda().event()
+        self._kept: list[Any] = []  # what the device may not have copied yet
 
     def put(self, array: NDArray[Any]) -> Any:
         """Copy an array to the device."""
-        return cuda().to_device(np.ascontiguousarray(array), self.stream)
+        self._kept.append(np.ascontiguousarray(array))
+        return cuda().to_device(self._kept[-1], self.stream)
 
     def get(self, array: Any) -> NDArray[Any]:
         """Copy an array from the device, when all work before is done."""
-        return np.asarray(array.copy_to_host(stream=self.stream))
+        found = array.copy_to_host(stream=self.stream)
+        self.stream.synchronize()
+        return np.asarray(found)
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an array of the device with anything in it."""

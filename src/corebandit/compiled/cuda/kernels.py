@@ -10,6 +10,7 @@ Kernels are kept on disk beside other machine code, by the same rule: an edit be
 import contextlib
 import hashlib
 import io
+import os
 import pickle
 from collections.abc import Callable
 from functools import cache
@@ -83,7 +84,9 @@ def _expression(part: Any, classes: list[type], places: list[Any]) -> str:
         if type(part) not in classes:
             classes.append(type(part))
         inner = ", ".join(_expression(each, classes, places) for each in part)
-        return f"class_{classes.index(type(part))}({inner})" if hasattr(part, "_fields") else f"({inner},)"
+        if hasattr(part, "_fields"):
+            return f"class_{classes.index(type(part))}({inner})"
+        return f"({inner},)" if part else "()"
     places.append(part)
     return f"leaf_{len(places) - 1}"
 
@@ -110,11 +113,11 @@ def _keep_on_disk(dispatcher: Any, function: Any, text: str, classes: tuple[type
         folder = cache_directory()
         if not folder_can_be_used(folder) or not all(map(is_found_by_its_name, classes)):
             return
-        sources = fingerprint([getattr(function, "py_func", function), *classes])
+        sources = fingerprint([getattr(function, "py_func", function), _written, *classes])
     except (RuntimeError, UnknownSource):  # there is no home, or nobody can know what it is made from
         return
     paths = [f"{each.__module__}.{each.__qualname__}" for each in (function, *classes)]
-    dispatcher._cache = _KeptKernels(folder, function.__name__, repr([environment(), sources, paths, text]))
+    dispatcher._cache = _KeptKernels(folder, function.__name__, repr([environment(), OPTIONS, sources, paths, text]))
 
 
 class _KeptKernels:
@@ -129,10 +132,13 @@ class _KeptKernels:
         return self.folder / f"cuda-{self.name}-{digest[:32]}{ENDING}"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
+        path = self.file(signature)
         try:
-            content = pickle.loads(unsealed(self.file(signature).read_bytes()))
+            content = pickle.loads(unsealed(path.read_bytes()))
         except (OSError, ValueError):  # not there, or damaged
             return None
+        with contextlib.suppress(OSError):  # it may be another's
+            os.utime(path)  # it is used
         return import_module("numba.cuda.dispatcher")._Kernel._rebuild(**content)
 
     def save_overload(self, signature: Any, compiled: Any) -> None:

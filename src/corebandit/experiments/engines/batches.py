@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 from corebandit.compiled.cuda.device import Queue
 from corebandit.compiled.cuda.kernels import Unsuitable, launch, missing_file, prepared
 from corebandit.compiled.cuda.places import Local, RunFirst, RunLast, Shared
-from corebandit.contracts.recipe import AnyPolicy, Problem, digest
+from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy, Problem, RankingPolicy, digest
 from corebandit.experiments.chunks import Chunk, Runs
 from corebandit.experiments.engines.player import gathered
 from corebandit.games.game import Purpose
 from corebandit.games.kinds import game_of
 from corebandit.games.notes import Notes, joined
 from corebandit.games.rehearsal import check_means, truth_of
-from corebandit.games.stacked import Leaf, Stacked, leaves_of, rebuilt, stacked
+from corebandit.games.stacked import Leaf, Stacked, leaves_of, rebuilt, share_memory, stacked
 from corebandit.randomness.seeding import N_WORK, name_of, seed_run, seed_runs
 from corebandit.randomness.stream import Stream
 
+STARTS = (Policy.start_on, FeaturePolicy.start_on, RankingPolicy.start_on)  # which look at sizes alone
 SMALL = 32  # numbers; an array of at most so many is a thread's own
 WORD_BYTES = 32  # of a stream
 
@@ -61,9 +62,14 @@ class Table:
         self.notes = self.game.notes(example, chunk.rounds.size, chunk.horizon if chunk.actions else 0)
         self.room = (*self.game.room(example), *self.game.workroom(example))
         self.is_asked_afterwards = _says_something(chunk.policy)
-        for value in leaves_of(self.state):
-            if not isinstance(value, np.ndarray | np.generic | bool | int | float):
-                raise Unsuitable(f"its state holds a {type(value).__name__}")
+        if type(chunk.policy).start_on not in STARTS:
+            raise Unsuitable("it starts from what it sees of a problem, differently in every run")
+        for what, values in (("state", self.state), ("problem", example)):
+            for value in leaves_of(values):
+                if not isinstance(value, np.ndarray | np.generic | bool | int | float):
+                    raise Unsuitable(f"its {what} holds a {type(value).__name__}")
+        if share_memory(self.state):
+            raise Unsuitable("two arrays of its state are one")
 
     def bytes_of_a_run(self) -> int:
         """Return the memory that one run needs on the device."""
@@ -79,6 +85,7 @@ class Table:
         """Begin to play these runs, or raise Unsuitable."""
         batch = Batch(self, queue, int(runs[0]), len(runs))
         function, tree = self._work(batch, runs)
+        batch.tree = tree
         prepared(queue, function, tree)
         queue.begin()
         launch(queue, function, tree, len(runs))
@@ -141,6 +148,7 @@ class Batch:
         self.regret = queue.filled((n_runs, table.chunk.rounds.size), np.nan)  # so that a run which failed shows
         self.notes = [queue.empty((n_runs, *array.shape), array.dtype) for array in table.notes]
         self.state: Any = None
+        self.tree: Any = None  # kept until all is played, since the device works on it
         self.truth = truth_of(table.instances.of(first_run))  # of a problem that is not ours, which may change unsaid
 
     def is_done(self) -> bool:
@@ -163,12 +171,13 @@ class Batch:
     def _states(self) -> list[Any]:
         """Return what the policy has learnt in each run."""
         values = [
-            self.queue.get(place.source) if isinstance(place, RunLast) else place.source
-            for place in leaves_of(self.state)
+            self.queue.get(place.source) if isinstance(place, RunLast) else value
+            for place, value in zip(leaves_of(self.state), leaves_of(self.table.state), strict=True)
         ]
+        is_own = [isinstance(place, RunLast) for place in leaves_of(self.state)]
 
         def state_of(run: int) -> Any:
-            own = iter(value[..., run] if isinstance(value, np.ndarray) else value for value in values)
+            own = iter(value[..., run] if each else value for value, each in zip(values, is_own, strict=True))
             return rebuilt(self.table.state, lambda _: next(own))
 
         return [state_of(run) for run in range(self.n_runs)]

@@ -6,6 +6,7 @@ cannot be compiled for a GPU, threads play.
 """
 
 import dataclasses
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 
 from corebandit.compiled.cuda import device
 from corebandit.compiled.cuda.kernels import Unsuitable
+from corebandit.compiled.sources import fingerprint
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy
 from corebandit.experiments.chunks import Chunk, Runs
@@ -48,8 +50,8 @@ class Cuda:
 
     @property
     def environment(self) -> str:
-        """Return the libraries and the GPU, and those that play what it cannot."""
-        return f"cuda {device.environment()} {self._threads.environment}"
+        """Return the libraries, the GPU and what of ours plays on it, and those that play what it cannot."""
+        return f"cuda {device.environment()} {fingerprint([Cuda])} {self._threads.environment}"
 
     def runs_per_chunk(self, policy: AnyPolicy) -> int:
         """Return how many runs make a chunk."""
@@ -60,11 +62,30 @@ class Cuda:
         with device.Holding() as memory:
             others = self._play_on_device(chunks, finish, memory)
 
-        def finish_other(place: int, runs: Runs) -> None:
-            finish(others[place], runs._replace(engine="threads"))
+        self._play_by_threads(chunks, others, finish)
 
-        if others:
-            self._threads.play([chunks[place] for place in others], finish_other)
+    def _play_by_threads(self, chunks: Sequence[Chunk], places: Sequence[int], finish: Finish) -> None:
+        """Play these chunks in pieces that threads can share."""
+        pieces, small = [], []
+        for place in places:
+            chunk = chunks[place]
+            size = self._threads.runs_per_chunk(chunk.policy)
+            for first in range(chunk.first, chunk.last, size):
+                pieces.append(place)
+                small.append(dataclasses.replace(chunk, first=first, last=min(first + size, chunk.last)))
+        parts: dict[int, dict[int, Runs]] = {place: {} for place in places}
+        lock = threading.Lock()
+
+        def finish_piece(number: int, runs: Runs) -> None:
+            place = pieces[number]
+            with lock:
+                parts[place][small[number].first] = runs._replace(engine="threads")
+                is_whole = sum(len(part.regret) for part in parts[place].values()) == chunks[place].shape[0]
+            if is_whole:
+                finish(place, together([part for _, part in sorted(parts[place].items())]))
+
+        if small:
+            self._threads.play(small, finish_piece)
 
     def _play_on_device(self, chunks: Sequence[Chunk], finish: Finish, memory: device.Holding) -> list[int]:
         """Play what the device can, and return the places of the other chunks."""
@@ -74,13 +95,17 @@ class Cuda:
         self._tell_memory([table for table, _ in tables])
         desk = _Desk(chunks, finish)
         helpers = min(self._threads.jobs - 1, MOST_HELPERS)
-        with compiling_ahead(_to_compile(tables) if is_possible(helpers) else [], helpers, "cuda"):
+        missing = _to_compile(tables) if is_possible(helpers) else []
+        memory.give_back()
+        with compiling_ahead(missing, helpers, "cuda"):
             for table, places in tables:
                 waiting = [Piece(place, chunks[place].first, chunks[place].last) for place in places]
                 try:
                     self._begin(table, waiting, desk, memory)
-                except Unsuitable:
+                except Unsuitable as error:
+                    self._say(f"{table.chunk.label} cannot be compiled for the GPU, so threads play it: {error}")
                     others += places
+                desk.hand_over_what_is_done()
         desk.wait_for_all()
         return sorted(others)
 
@@ -111,7 +136,7 @@ class Cuda:
 
     def _check_memory(self, table: Table) -> None:
         need, free = table.bytes_of_a_run(), device.free_memory()
-        if need > SHARE * free:
+        if _room_for(need) < 1:
             raise BadInput(
                 f"{table.chunk.label} needs {in_words(need)} of the GPU's memory for one run of "
                 f"{table.chunk.horizon:,} rounds, and {in_words(free)} are free: take fewer rounds or, if the policy "
@@ -120,8 +145,8 @@ class Cuda:
 
 
 def _room_for(need: int) -> int:
-    """Return how many runs that need so much there is memory for."""
-    return int(SHARE * device.free_memory()) // need
+    """Return how many runs that need so much there is memory for, besides one that their states are copied from."""
+    return int(SHARE * device.free_memory()) // need - 1
 
 
 def _cut(waiting: list[Piece], most: int) -> list[Piece]:
@@ -162,13 +187,16 @@ class _Desk:
 
     def wait_for_one(self) -> None:
         """Hand over whatever is done first; in between Ctrl-C is heard."""
-        while True:
-            for number, (batch, pieces) in enumerate(self.flying):
-                if batch.is_done():
-                    del self.flying[number]
-                    self._hand_over(batch.results(), pieces)
-                    return
+        while not self.hand_over_what_is_done():
             time.sleep(BLINK)
+
+    def hand_over_what_is_done(self) -> bool:
+        """Hand over whatever is done, and tell whether anything was."""
+        done = [number for number, (batch, _) in enumerate(self.flying) if batch.is_done()]
+        for number in reversed(done):
+            batch, pieces = self.flying.pop(number)
+            self._hand_over(batch.results(), pieces)
+        return bool(done)
 
     def _hand_over(self, runs: Runs, pieces: Sequence[Piece]) -> None:
         for piece, part in zip(pieces, parts_of(runs, [piece.last - piece.first for piece in pieces]), strict=True):

@@ -9,6 +9,7 @@ from pathlib import Path
 from corebandit.contracts.atomic_files import write_whole
 from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.recipe import AnyPolicy, digest
+from corebandit.experiments.chunk_keys import code_of
 from corebandit.experiments.chunks import Chunk, Runs
 from corebandit.experiments.parcels import chunk_to_dict, runs_from_bytes, runs_to_bytes
 
@@ -19,7 +20,9 @@ def record(path: Path, chunks: Sequence[Chunk], runs: Sequence[Runs], environmen
     """Keep the runs of chunks in a file."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
-        sizes = {chunk.policy.label: chunk.last - chunk.first for chunk in reversed(chunks)}  # of the first of each
+        sizes: dict[str, int] = {}
+        for chunk in chunks:
+            sizes[chunk.policy.label] = max(sizes.get(chunk.policy.label, 0), chunk.last - chunk.first)
         archive.writestr(ABOUT, json.dumps({"environment": environment, "runs per chunk": sizes}))
         for chunk, played in zip(chunks, runs, strict=True):
             archive.writestr(name := _name(chunk), runs_to_bytes(name, played))
@@ -56,10 +59,12 @@ class Recorded:
             except KeyError as error:
                 raise BadInput(
                     f"{self._path} has no runs {chunk.first} to {chunk.last - 1} of {chunk.label} on "
-                    f"{chunk.problem.label} with these settings: play them there"
+                    f"{chunk.problem.label} with these settings, or another version played them: play them there again"
                 ) from error
             finish(place, runs_from_bytes(name, chunk.shape, content))
 
 
 def _name(chunk: Chunk) -> str:
-    return digest({**chunk_to_dict(chunk), "label": ""})
+    """Name a chunk by what it is and by the sources that decide what comes of it."""
+    code = code_of(chunk.problem, chunk.policy, chunk.horizon)
+    return digest({**chunk_to_dict(chunk), "label": "", "code": code})
