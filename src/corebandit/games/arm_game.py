@@ -8,7 +8,7 @@ from corebandit.compiled.bridge import EntryPoint, begin_round, loop_body
 from corebandit.contracts.recipe import AnyPolicy, Policy, Problem, RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.games.game import Game, Purpose, all_arms, no_rankings
-from corebandit.games.notes import Notes, lowest_equal
+from corebandit.games.notes import Notes, lowest_equal, most_pulled
 from corebandit.parts.choose import best_arm
 from corebandit.randomness.bits import Words
 from corebandit.randomness.stream import Stream
@@ -36,7 +36,7 @@ def rounds_of_arms(
     n_arms, n_noted = scores.size, notes.actions.shape[0]
     best_mean = problem.best_mean()
     as_good = lowest_equal(best_mean)
-    total, checkpoint, favourite, best_rounds = 0.0, 0, 0, 0
+    total, checkpoint, best_rounds = 0.0, 0, 0
     for current_round in range(1, rounds[-1] + 1):
         if begin_round(problem, current_round):
             best_mean = problem.best_mean()
@@ -48,14 +48,13 @@ def rounds_of_arms(
         mean = problem.mean(arm)
         total += best_mean - (reward if realised else mean)
         pulls[arm] += 1
-        favourite = arm if pulls[arm] > pulls[favourite] else favourite
         best_rounds += mean >= as_good
         if current_round <= n_noted:
             notes.actions[current_round - 1, 0] = arm
         if current_round == rounds[checkpoint]:
             regret[checkpoint] = total
             notes.best_rounds[checkpoint] = best_rounds
-            notes.simple_regret[checkpoint] = best_mean - problem.mean(favourite)
+            notes.simple_regret[checkpoint] = best_mean - problem.mean(most_pulled(pulls))
             checkpoint += 1
     for arm in range(n_arms):
         notes.pulls[arm] = pulls[arm]

@@ -8,7 +8,7 @@ from corebandit.compiled.bridge import EntryPoint, begin_round, inlined, loop_bo
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Problem, RankingPolicy, offers_features
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.games.game import Game, Purpose, all_arms, no_rankings
-from corebandit.games.notes import Notes, lowest_equal
+from corebandit.games.notes import Notes, lowest_equal, most_pulled
 from corebandit.parts.choose import best_arm
 from corebandit.randomness.bits import Words
 from corebandit.randomness.stream import Stream
@@ -48,7 +48,7 @@ def rounds_by_features(
     """
     n_arms, n_noted = scores.size, notes.actions.shape[0]
     best_mean, as_good, has_same_arms = 0.0, 0.0, True
-    total, checkpoint, favourite, best_rounds = 0.0, 0, 0, 0
+    total, checkpoint, best_rounds = 0.0, 0, 0
     for current_round in range(1, rounds[-1] + 1):
         is_changed = begin_round(problem, current_round)
         is_offered = problem.offer(current_round, contexts, features)
@@ -64,14 +64,13 @@ def rounds_by_features(
         state.update(arm, features[arm], reward, rng)
         total += best_mean - (reward if realised else means[arm])
         pulls[arm] += 1
-        favourite = arm if pulls[arm] > pulls[favourite] else favourite
         best_rounds += means[arm] >= as_good
         if current_round <= n_noted:
             notes.actions[current_round - 1, 0] = arm
         if current_round == rounds[checkpoint]:
             regret[checkpoint] = total
             notes.best_rounds[checkpoint] = best_rounds
-            notes.simple_regret[checkpoint] = best_mean - means[favourite] if has_same_arms else np.nan
+            notes.simple_regret[checkpoint] = best_mean - means[most_pulled(pulls)] if has_same_arms else np.nan
             checkpoint += 1
     for arm in range(n_arms):
         notes.pulls[arm] = pulls[arm]

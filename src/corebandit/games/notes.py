@@ -32,6 +32,15 @@ def lowest_equal(best: float) -> float:
     return best - TIE * max(1.0, abs(best))
 
 
+@inlined
+def most_pulled(pulls: IntArray) -> int:
+    """Return the arm pulled most often, the first of several."""
+    favourite = 0
+    for arm in range(1, pulls.size):
+        favourite = arm if pulls[arm] > pulls[favourite] else favourite
+    return favourite
+
+
 def new_notes(n_checkpoints: int, n_arms: int, n_rounds: int = 0, n_positions: int = 1) -> Notes:
     """Return notes with nothing in them."""
     return Notes(
