@@ -47,7 +47,9 @@ def speed(arguments: argparse.Namespace) -> None:
     ]
     print(f"{'policy':12} {'problem':10} {'runs':>7} {'kernel s':>9} {'M rounds/s':>11} {'aim':>5} {'all s':>7} regret")
     for policy, problem, aim, most in games:
-        for runs in sorted({1000, 10_000, most}):
+        if arguments.policies and policy.name not in arguments.policies:
+            continue
+        for runs in arguments.runs or sorted({1000, 10_000, most}):
             chunk = Chunk(problem, policy, policy.label, (arguments.rounds,), 1, "pseudo", 0, runs)
             started = time.perf_counter()
             table = Table(chunk, Instances(problem, 1, 0, runs))
@@ -154,7 +156,14 @@ def games_of(names: Sequence[str]) -> list[tuple[Any, Any]]:
 def _played(engine: Any, chunks: Sequence[Chunk]) -> tuple[list[Runs], float]:
     runs: dict[int, Runs] = {}
     started = time.perf_counter()
-    engine.play(chunks, runs.__setitem__)
+
+    def keep(place: int, played: Runs) -> None:
+        runs[place] = played
+        if chunks[place].shape[0] > PART:
+            took, of = time.perf_counter() - started, f"{_name(chunks[place])} {played.cpu_seconds:.2f} s"
+            print(f"{took:6.1f} s {len(runs)} of {len(chunks)}: {of} by {played.engine}", file=sys.stderr, flush=True)
+
+    engine.play(chunks, keep)
     return [runs[place] for place in range(len(chunks))], time.perf_counter() - started
 
 
@@ -172,7 +181,10 @@ def main() -> None:
         added.set_defaults(function=function)
         return added
 
-    command(speed).add_argument("--rounds", type=int, default=10_000)
+    timing = command(speed)
+    timing.add_argument("--rounds", type=int, default=10_000)
+    timing.add_argument("--runs", type=int, nargs="*", help="how many at a time, instead of several numbers of them")
+    timing.add_argument("policies", nargs="*")
     comparing = command(same)
     comparing.add_argument("--rounds", type=int, default=2000)
     comparing.add_argument("--runs", type=int, default=1000)

@@ -283,6 +283,7 @@ def test_threads_wait_for_the_disk_together(url):
 # Refusals ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.heavy
 def test_a_second_process_is_told_who_writes(url):
     with cb.open_agent(url, "banner", cb.UCB1(), ARMS):
         script = f"import corebandit as cb\ncb.open_agent({url!r}, 'banner')"
@@ -459,6 +460,7 @@ def test_bad_input_of_any_kind_changes_nothing_and_the_agent_goes_on(url):
     agent.close()
 
 
+@pytest.mark.heavy
 def test_decisions_returned_while_another_thread_closes_are_kept(url):
     for _ in range(10):
         agent, returned = cb.open_agent(url, "banner", cb.UCB1(), ARMS, synchronous="normal"), []

@@ -59,6 +59,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.heavy
 def test_a_process_may_fork_while_its_threads_use_a_durable_agent(url):
     assert said_by(FORKING, url) == "forked\n"
     with cb.open_agent(url, "banner") as agent:
@@ -171,6 +172,7 @@ with cb.open_agent(sys.argv[1], "banner") as again:
 """
 
 
+@pytest.mark.heavy
 def test_a_full_disk_is_said_and_loses_nothing_that_was_returned(url):
     *lines, first, second, last = said_by(FILLING, url).splitlines()
     assert first.startswith("refused cannot write")
@@ -247,6 +249,7 @@ PLAIN = st.recursive(
 
 @settings(max_examples=50, deadline=None)
 @given(content=st.dictionaries(st.text(), PLAIN), longest=st.integers(1, 5))
+@pytest.mark.heavy
 def test_json_in_pieces_is_the_json_of_all(content, longest):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(patient_json, "LONGEST_LIST", longest)

@@ -175,6 +175,7 @@ def test_rows_without_names_are_known_by_their_index_and_may_be_more_than_ever()
     assert agent.to_dict() == before
 
 
+@pytest.mark.heavy
 def test_a_model_that_cannot_be_compiled_can_be_looked_at():
     agent = cb.Agent(cb.EstimatorCORe(warm_up=0.1), ARMS, seed=1)
     for step in range(40):

@@ -113,6 +113,7 @@ def test_a_reproduction_that_is_continued_gives_the_same_results(figure1, tmp_pa
     assert one.equals(other)
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
 def test_compare_takes_parameters_and_several_problems(tmp_path):
     arguments = ["--policies", "CORe(alpha=0.4),UCB1", "--arms", 3, *SMALL, "--out", tmp_path]
@@ -125,6 +126,7 @@ def test_compare_takes_parameters_and_several_problems(tmp_path):
     ]
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
 def test_compare_ranks_too(tmp_path):
     arguments = ["--policies", "Ranked(CORe(warm_up=0.1)),TopRank", *SMALL, "--out", tmp_path]
@@ -145,6 +147,7 @@ def test_the_usual_ranking_policies_look_where_users_do(tmp_path):
     assert next(iter(described["policies"].values()))["policy"]["sampler"] == "exact"
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
 def test_the_sampler_can_be_set_for_all(tmp_path):
     corebandit(

@@ -297,6 +297,7 @@ def test_states_of_the_same_name_in_two_files_run_their_own_code(namesakes: list
     assert [result.notes(policy.label).pulls.tolist() for policy in namesakes] == [[[50, 0]], [[0, 50]]]
 
 
+@pytest.mark.heavy
 def test_agents_with_states_of_the_same_name_run_their_own_code(namesakes: list[Policy]) -> None:
     agents = [cb.Agent(policy, arms=["a", "b"], seed=1) for policy in namesakes]
     for agent, arm in zip(agents, "ab", strict=True):

@@ -44,6 +44,7 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@pytest.mark.heavy
 def test_imports_are_found_without_a_parser():
     for path in PACKAGE.rglob("*.py"):
         assert set(IMPORT.findall(path.read_text())) == imports_by_syntax_tree(path), path
@@ -271,6 +272,7 @@ print(sources.fingerprint([late.one]) == first)
     assert run_python(script, tmp_path) == "True"
 
 
+@pytest.mark.heavy
 def test_a_source_of_ours_that_has_changed_since_is_unknown(copied_package):
     script = """
 import os, pathlib, corebandit as cb

@@ -73,6 +73,7 @@ def test_a_state_of_another_kind_is_refused() -> None:
         carry_over(learnt_state(), (*new_state(2, 3), np.zeros(1)))
 
 
+@pytest.mark.heavy
 def test_core_goes_on_after_growing_as_if_it_had_been_large_from_the_start() -> None:
     policy, arms = CORe(warm_up=0.1), [0, 1, 2, 0, 1, 2, 2, 2]
     rewards = [0.3, 1.7, 2.5, -0.4, 1.1, 2.2, 2.9, 3.1]

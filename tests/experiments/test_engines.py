@@ -189,6 +189,7 @@ def test_what_threads_finish_is_kept_though_nobody_waits(tmp_path, monkeypatch):
     assert len(list(tmp_path.glob("*.chunk"))) == n_finished - 1
 
 
+@pytest.mark.heavy
 def test_complaints_are_kept_with_the_runs(tmp_path):
     class Complaining(cb.UCB1):
         def complaint(self, state):

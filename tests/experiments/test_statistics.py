@@ -114,6 +114,7 @@ def test_an_interval_ends_where_the_chance_does(level):
     assert estimate.chance_below(low - 1e-9) <= tail + 1e-3 < estimate.chance_below(low + 0.02)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("runs", [50, 2_100])  # weights that are kept, and that are not
 def test_a_band_is_the_interval_of_each_column_from_fewer_resamples(runs):
     values = np.random.default_rng(3).normal(size=(runs, 3))

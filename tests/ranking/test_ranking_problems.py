@@ -189,6 +189,7 @@ def stored(tmp_path):
     return path
 
 
+@pytest.mark.heavy
 def test_a_stored_query_shows_what_the_file_holds(stored):
     problem = StoredQuery(str(stored), "9982_0", "PBM", n_positions=3)
     assert problem.label == "query 9982_0, PBM, 3 shown"

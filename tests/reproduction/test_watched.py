@@ -119,6 +119,7 @@ def test_the_fewest_lifts_are_those_of_one_look(history):
     assert counts[FEWEST] == lifts[AT_ONE] - first < first
 
 
+@pytest.mark.heavy
 def test_draws_are_counted_as_often_as_noise_drawn_one_by_one_goes_so_far(history):
     problem, state, rows, rewards = history
     state = state._replace(n_draws=20_000, radius=0.3, lifts=state.lifts.copy(), spreads=state.spreads.copy())

@@ -9,6 +9,7 @@ from corebandit.policies import BernoulliTS
 from corebandit.randomness.stream import stream
 
 
+@pytest.mark.heavy
 def test_scores_come_from_the_beta_posterior(draws_after):
     draws = draws_after(BernoulliTS(), [1.0, 0.0, 1.0, 1.0])
     assert stats.kstest(draws, stats.beta(1 + 3, 1 + 1).cdf).pvalue > 1e-3

@@ -187,6 +187,7 @@ def test_shifting_and_scaling_the_rewards_changes_no_choice(sampler, binary, sca
 # The recipe ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.heavy
 def test_pool_size_bounds_what_is_kept():
     state = after(CORe(pool_size=20, warm_up=0.0), [list(range(50)), list(range(50))])
     assert state.pool.values.size == 20
