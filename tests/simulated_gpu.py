@@ -219,6 +219,7 @@ def test_what_differs_from_run_to_run_is_played_as_on_the_processor():
         (CountedArms(), cb.UCB1(), "threads"),
         (cb.BernoulliBandit(n_arms=3), OneArray(), "threads"),
         (cb.BernoulliBandit(n_arms=3), Peeking(), "threads"),
+        (cb.BernoulliBandit(n_arms=3), cb.CORe(sampler="exact"), "threads"),  # which looks back
     ]
     chunks = chunks_of([game[:2] for game in games], actions=False)
     for place, (chunk, ours) in enumerate(zip(chunks, played(chunks), strict=True)):

@@ -121,6 +121,14 @@ class AnyPolicy(Recipe):
         """Return the smallest and the largest reward the policy is made for."""
         return REAL_LINE
 
+    @property
+    def looks_back(self) -> bool:
+        """Tell whether every round looks at the rewards of all before, one by one: then a GPU is slower than threads.
+
+        Its threads wait for the one among them whose arm has most.
+        """
+        return False
+
     def outside_code(self) -> frozenset[Any]:
         """Return classes and functions that come in as parameters: what they do decides the numbers too."""
         return frozenset()

@@ -235,6 +235,8 @@ def _tables(chunks: Sequence[Chunk]) -> tuple[list[tuple[Table, list[int]]], lis
         try:
             if not chunk.policy.runs_compiled:
                 raise Unsuitable("it runs in Python")
+            if chunk.policy.looks_back:
+                raise Unsuitable("it looks at all rewards in every round")
             if drawn_for not in drawn:
                 drawn[drawn_for] = Instances(chunk.problem, chunk.seed, *ranges[drawn_for])
             tables.append((Table(chunk, drawn[drawn_for]), places))

@@ -111,6 +111,11 @@ class CORe(WarmsUp, Policy):
         if self.pool_size is not None:
             check_count("pool_size", self.pool_size, at_least=2)
 
+    @property
+    def looks_back(self) -> bool:
+        """Tell whether every round looks at the rewards of all before."""
+        return self.sampler == "exact"
+
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> COReState:
         """Return a state that has seen nothing."""
         return COReState(

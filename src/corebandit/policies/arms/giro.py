@@ -95,6 +95,11 @@ class Giro(Policy):
         check_flag("any_reward", self.any_reward)
         check_number("a", self.a, above=0)
 
+    @property
+    def looks_back(self) -> bool:
+        """Tell whether every round looks at the rewards of all before."""
+        return True
+
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> GiroState:
         """Return a state that has seen nothing."""
         return GiroState(

@@ -64,6 +64,11 @@ class NPTS(Policy):
         check_flag("any_reward", self.any_reward)
         check_number("upper", self.upper)
 
+    @property
+    def looks_back(self) -> bool:
+        """Tell whether every round looks at the rewards of all before."""
+        return True
+
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> NPTSState:
         """Return a state that has seen nothing."""
         return NPTSState(new_atoms(n_arms, capacity, float(self.upper)), float(self.upper))

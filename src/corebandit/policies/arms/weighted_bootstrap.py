@@ -101,6 +101,11 @@ class WeightedBootstrap(Policy):
         check_number("low", self.low)
         check_number("high", self.high, above=self.low)
 
+    @property
+    def looks_back(self) -> bool:
+        """Tell whether every round looks at the rewards of all before."""
+        return self.weights == "exponential"
+
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> WeightedBootstrapState:
         """Return a state that has seen nothing."""
         is_gaussian, low, high = self.weights == "gaussian", float(self.low), float(self.high)
