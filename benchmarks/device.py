@@ -101,10 +101,10 @@ def same(arguments: argparse.Namespace) -> None:
         place += len(parts)
         ours, theirs = np.concatenate(parts), on_device[_name(chunk)]
         equal = (ours == theirs).all(axis=1).sum()
-        near = np.isclose(ours, theirs, rtol=1e-9, atol=1e-9).all(axis=1).sum()
-        difference = (theirs - ours)[:, -1]
+        is_near = np.isclose(ours, theirs, rtol=1e-9, atol=1e-9).all(axis=1)
+        difference = np.where(is_near, 0.0, (theirs - ours)[:, -1])
         told = f"{difference.mean() / _error(difference):+.2f}" if difference.any() else "0"
-        print(f"{_name(chunk):40} {equal:9} {near:11}  {told}", flush=True)
+        print(f"{_name(chunk):40} {equal:9} {is_near.sum():11}  {told}", flush=True)
 
 
 def _name(chunk: Chunk) -> str:

@@ -14,6 +14,7 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from corebandit.compiled.cuda.methods import teach_methods
+from corebandit.compiled.cuda.tables import keep_tables_in_global_memory
 
 config: Any = numba.config
 IS_SIMULATED = bool(config.ENABLE_CUDASIM)
@@ -35,6 +36,7 @@ def cuda() -> Any:
         if not IS_SIMULATED:
             config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # few runs are a user's choice
             teach_methods(module)
+            keep_tables_in_global_memory()
     finally:
         for name in missing:
             delattr(np, name)
