@@ -79,6 +79,9 @@ from corebandit.problems.random_arms import BernoulliBandit as BernoulliBandit
 from corebandit.problems.random_arms import BetaBandit as BetaBandit
 from corebandit.problems.random_arms import GaussianBandit as GaussianBandit
 from corebandit.problems.random_arms import MixedBandit as MixedBandit
+from corebandit.problems.random_arms import StudentTBandit as StudentTBandit
+from corebandit.problems.random_arms import UnequalBandit as UnequalBandit
+from corebandit.problems.random_arms import PurchaseBandit as PurchaseBandit
 from corebandit.problems.arms import FixedArms as FixedArms
 from corebandit.problems.linear import LinearBandit as LinearBandit
 from corebandit.problems.linear import ContextualBandit as ContextualBandit
@@ -101,6 +104,8 @@ from corebandit.problems.arms import Beta as Beta
 from corebandit.problems.arms import Gaussian as Gaussian
 from corebandit.problems.arms import Uniform as Uniform
 from corebandit.problems.arms import Exponential as Exponential
+from corebandit.problems.arms import StudentT as StudentT
+from corebandit.problems.arms import Purchase as Purchase
 
 # To write policies and problems.
 from corebandit.contracts.recipe import Policy as Policy

@@ -16,7 +16,7 @@ from corebandit.randomness.bits import Words, uniform
 from corebandit.randomness.samplers import beta, standard_exponential, standard_normal
 from corebandit.randomness.stream import Stream
 
-BERNOULLI, BETA, GAUSSIAN, UNIFORM, EXPONENTIAL = range(5)
+BERNOULLI, BETA, GAUSSIAN, UNIFORM, EXPONENTIAL, STUDENT_T, PURCHASE = range(7)
 
 
 @kernel
@@ -30,7 +30,14 @@ def draw_reward(law: int, a: float, b: float, words: Words) -> float:
         return beta(words, a, b)
     if law == UNIFORM:
         return a + (b - a) * uniform(words)
-    return a * standard_exponential(words)
+    if law == EXPONENTIAL:
+        return a * standard_exponential(words)
+    if law == STUDENT_T:
+        squares = 0.0
+        for _ in range(3):
+            squares += standard_normal(words) ** 2
+        return a + b * standard_normal(words) / math.sqrt(squares)
+    return b * math.exp(standard_normal(words) - 0.5) if uniform(words) < a else 0.0
 
 
 @allocating_nothing
@@ -219,7 +226,61 @@ class Exponential(Law):
         return 0.0, math.inf
 
 
-LAWS = {law.name: law for law in (Bernoulli, Beta, Gaussian, Uniform, Exponential)}
+@dataclass(frozen=True)
+class StudentT(Law):
+    """Pay mu on average, with standard deviation sigma and outliers: Student's t of 3 degrees of freedom.
+
+    It is the heaviest tail among those of whole degrees that has a variance; its fourth moment is infinite.
+    """
+
+    name, code = "student_t", STUDENT_T
+    mu: float
+    sigma: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_number("mu", self.mu)
+        check_number("sigma", self.sigma, at_least=0)
+
+    @property
+    def parameters(self) -> tuple[float, float]:
+        """Return mu and sigma."""
+        return self.mu, self.sigma
+
+    @property
+    def mean(self) -> float:
+        """Return mu."""
+        return self.mu
+
+
+@dataclass(frozen=True)
+class Purchase(Law):
+    """Pay nothing or, with probability p, an amount that is log-normal of this mean, its logarithm of variance 1."""
+
+    name, code = "purchase", PURCHASE
+    p: float
+    amount: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_number("p", self.p, at_least=0, at_most=1)
+        check_number("amount", self.amount, above=0)
+
+    @property
+    def parameters(self) -> tuple[float, float]:
+        """Return how often something is paid, and how much on average."""
+        return self.p, self.amount
+
+    @property
+    def mean(self) -> float:
+        """Return p times the amount."""
+        return self.p * self.amount
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """Return 0 and no upper bound."""
+        return 0.0, math.inf
+
+
+LAWS = {law.name: law for law in (Bernoulli, Beta, Gaussian, Uniform, Exponential, StudentT, Purchase)}
 
 
 def arms_of(laws: Sequence[Law]) -> Arms:

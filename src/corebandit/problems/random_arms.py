@@ -1,5 +1,6 @@
-"""Random instances as in the paper: K arms whose means are uniform on an interval."""
+"""Random instances: K arms whose means are uniform on an interval, as in the paper, and such that are harder."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,19 @@ import numpy as np
 from corebandit.contracts.recipe import UNIT_INTERVAL, Problem
 from corebandit.contracts.state import FloatArray, one_of
 from corebandit.contracts.validate import check_count, check_number
-from corebandit.problems.arms import BERNOULLI, BETA, GAUSSIAN, Arms, Bernoulli, Beta, Gaussian, Law, arms_of
+from corebandit.problems.arms import (
+    BERNOULLI,
+    BETA,
+    GAUSSIAN,
+    PURCHASE,
+    STUDENT_T,
+    Arms,
+    Bernoulli,
+    Beta,
+    Gaussian,
+    Law,
+    arms_of,
+)
 from corebandit.randomness.bits import Words
 from corebandit.randomness.stream import Stream, uniforms
 
@@ -145,6 +158,105 @@ class MixedBandit(Problem):
         if arm % 3 == 1:
             return Beta(self.v * mu, self.v * (1.0 - mu))
         return Gaussian(mu, _between(self.least_sigma, self.most_sigma, rng))
+
+
+@dataclass(frozen=True)
+class StudentTBandit(Problem):
+    """Arms whose rewards have outliers, Student's t of 3 degrees of freedom; means are uniform on [low, high].
+
+    >>> StudentTBandit(sigma=0.2).label
+    'student_t(sigma=0.2)'
+    """
+
+    name = "student_t"
+    n_arms: int = 10
+    sigma: float = 0.5
+    low: float = 0.25
+    high: float = 0.75
+
+    def __post_init__(self) -> None:
+        _check_means(self.n_arms, self.low, self.high, at_least=None, at_most=None)
+        check_number("sigma", self.sigma, at_least=0)
+
+    def draw(self, rng: Stream) -> Arms:
+        """Return a random instance."""
+        return one_of(self.draw_many(rng.words[None]))
+
+    def draw_many(self, words: Words) -> Arms:
+        """Return random instances."""
+        means = _uniform(self.low, self.high, self.n_arms, words)
+        return _alike(STUDENT_T, means, np.full_like(means, self.sigma), means)
+
+
+@dataclass(frozen=True)
+class UnequalBandit(Problem):
+    """Arms that pay N(mu, sigma^2), each with a noise of its own.
+
+    Means are uniform on [low, high], logarithms of the noise between those of least_sigma and most_sigma.
+
+    >>> UnequalBandit(n_arms=6).label
+    'unequal(n_arms=6)'
+    """
+
+    name = "unequal"
+    n_arms: int = 10
+    least_sigma: float = 0.1
+    most_sigma: float = 1.0
+    low: float = 0.25
+    high: float = 0.75
+
+    def __post_init__(self) -> None:
+        _check_means(self.n_arms, self.low, self.high, at_least=None, at_most=None)
+        check_number("least_sigma", self.least_sigma, above=0)
+        check_number("most_sigma", self.most_sigma, at_least=self.least_sigma)
+
+    def draw(self, rng: Stream) -> Arms:
+        """Return a random instance."""
+        return one_of(self.draw_many(rng.words[None]))
+
+    def draw_many(self, words: Words) -> Arms:
+        """Return random instances."""
+        means = _uniform(self.low, self.high, self.n_arms, words)
+        logs = _uniform(math.log(self.least_sigma), math.log(self.most_sigma), self.n_arms, words)
+        return _alike(GAUSSIAN, means, np.exp(logs), means)
+
+
+@dataclass(frozen=True)
+class PurchaseBandit(Problem):
+    """Arms that mostly pay nothing, and now and then a heavy-tailed amount, as visitors of a shop do.
+
+    How often is uniform on [low, high], the mean amount on [least, most].
+
+    >>> PurchaseBandit(low=0.1, high=0.2).label
+    'purchase(low=0.1, high=0.2)'
+    """
+
+    name = "purchase"
+    n_arms: int = 10
+    low: float = 0.02
+    high: float = 0.05
+    least: float = 10.0
+    most: float = 30.0
+
+    def __post_init__(self) -> None:
+        _check_means(self.n_arms, self.low, self.high, at_least=0, at_most=1)
+        check_number("least", self.least, above=0)
+        check_number("most", self.most, at_least=self.least)
+
+    def draw(self, rng: Stream) -> Arms:
+        """Return a random instance."""
+        return one_of(self.draw_many(rng.words[None]))
+
+    def draw_many(self, words: Words) -> Arms:
+        """Return random instances."""
+        often = _uniform(self.low, self.high, self.n_arms, words)
+        amounts = _uniform(self.least, self.most, self.n_arms, words)
+        return _alike(PURCHASE, often, amounts, often * amounts)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """Return 0 and no upper bound."""
+        return 0.0, math.inf
 
 
 def _uniform(low: float, high: float, count: int, words: Words) -> FloatArray:
