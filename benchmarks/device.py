@@ -93,7 +93,8 @@ def same(arguments: argparse.Namespace) -> None:
         on_device = {name: saved[name] for name in saved}
     chunks = [chunk for chunk in chunks if _name(chunk) in on_device]
     small = [_part(chunk, first) for chunk in chunks for first in range(0, chunk.last, PART)]
-    on_processor, _ = _played(Threads(), small)
+    on_processor: dict[int, Runs] = {}
+    _play(Threads(), small, on_processor)
     print(f"{'policy on problem':40} {'identical':>9} {'to rounding':>11}  difference of means in standard errors")
     place = 0
     for chunk in chunks:
@@ -127,16 +128,19 @@ def play(arguments: argparse.Namespace) -> None:
         if label not in arguments.without
         for chunk in chunks_of(experiment, label, engine.runs_per_chunk(policy))
     ]
-    runs, seconds = _played(engine, chunks)
+    runs: dict[int, Runs] = {}
+    try:
+        seconds = _play(engine, chunks, runs)
+    finally:  # what is finished is kept, also after Ctrl-C
+        if arguments.finals:
+            names = {place: f"{chunks[place].problem.label}|{chunks[place].label}|{place}" for place in runs}
+            np.savez_compressed(arguments.finals, **{names[place]: runs[place].regret[:, -1] for place in sorted(runs)})
     rounds = sum(chunk.shape[0] * chunk.horizon for chunk in chunks)
-    others = sorted({chunk.label for chunk, each in zip(chunks, runs, strict=True) if each.engine == "threads"})
+    others = sorted({chunks[place].label for place, each in runs.items() if each.engine == "threads"})
     print(f"{sum(chunk.shape[0] for chunk in chunks):,} runs, {rounds:,} rounds: {seconds:.1f} s; threads: {others}")
-    if arguments.finals:
-        names = [f"{chunk.problem.label}|{chunk.label}|{chunk.first}|{place}" for place, chunk in enumerate(chunks)]
-        finals = {name: each.regret[:, -1] for name, each in zip(names, runs, strict=True)}
-        np.savez_compressed(arguments.finals, **finals)
     if arguments.out:
-        record(Path(arguments.out), chunks, runs, engine.environment)
+        played = [runs[place] for place in range(len(chunks))]
+        record(Path(arguments.out), chunks, played, engine.environment)
 
 
 def games_of(names: Sequence[str]) -> list[tuple[Any, Any]]:
@@ -153,8 +157,8 @@ def games_of(names: Sequence[str]) -> list[tuple[Any, Any]]:
     return [(policy, problem) for policy, problem in games if not names or policy.name in names]
 
 
-def _played(engine: Any, chunks: Sequence[Chunk]) -> tuple[list[Runs], float]:
-    runs: dict[int, Runs] = {}
+def _play(engine: Any, chunks: Sequence[Chunk], runs: dict[int, Runs]) -> float:
+    """Play chunks into `runs`, by their places, and return how long it took."""
     started = time.perf_counter()
 
     def keep(place: int, played: Runs) -> None:
@@ -164,7 +168,7 @@ def _played(engine: Any, chunks: Sequence[Chunk]) -> tuple[list[Runs], float]:
             print(f"{took:6.1f} s {len(runs)} of {len(chunks)}: {of} by {played.engine}", file=sys.stderr, flush=True)
 
     engine.play(chunks, keep)
-    return [runs[place] for place in range(len(chunks))], time.perf_counter() - started
+    return time.perf_counter() - started
 
 
 def _error(values: Any) -> float:

@@ -1,0 +1,245 @@
+"""How CORe explores best where it has no warm-up: noise scales and extra draws against the best rivals in hindsight.
+
+Without a warm-up every arm is tried once, and each arm's noise has some draws more than the arm has rewards. A grid
+of noise scales and extra draws plays on a part of the problems, the rivals at all their settings on every problem;
+then the recommended setting, the best setting of each rival and CORe's older settings play on all problems anew.
+
+The rule by which the setting is chosen was written down before the large run it was chosen in: over the problems that
+it is chosen on and all horizons, the lowest geometric mean of regret divided by that of the best rival in hindsight,
+among the settings of which on average at most 3 % of the runs of the longest horizon go bad; if there are none, the
+one of which the fewest do.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from corebandit.contracts.recipe import AnyPolicy
+from corebandit.contracts.state import FloatArray
+from corebandit.experiments.description import Point
+from corebandit.experiments.experiment import Experiment
+from corebandit.experiments.result import Result
+from corebandit.policies.arms.core import CORe
+from corebandit.policies.arms.recommended_core import RecommendedCORe
+from corebandit.report import Drawing, ratio_maps, tables
+from corebandit.report.claim import Claim, Finding
+from corebandit.reproduction.claims import Finals, Subject, judged, rarely
+from corebandit.reproduction.figure import Figure, Size
+from corebandit.reproduction.studies.exploration_cells import KINDS, candidates, core_on, families_on
+
+NAME = "exploration"
+SEARCH_SEED = (
+    1_000_003  # added to the seed: rivals are tuned, and the setting is chosen, on other runs than are reported
+)
+GONE_BAD = 5.0  # times the median regret
+MOST_GONE_BAD = 0.03  # of the runs of the longest horizon, on average over problems
+RATIO = "regret / that of the best rival"
+RECOMMENDED, SHORT, PAPER = "CORe (recommended)", "CORe (warm-up 0.5)", "CORe"
+OWN = (RECOMMENDED, SHORT, PAPER)
+
+
+def horizons(size: Size, runs: int) -> dict[int, int]:
+    """Return the runs of each horizon: fewer of the longest, which is left out where too few would remain."""
+    found = {size.horizon // 10: runs, size.horizon: runs}
+    few = round(0.3 * runs)
+    return found | ({10 * size.horizon: few} if few >= tables.FEWEST_RUNS else {})
+
+
+def experiment_name(horizon: int) -> str:
+    """Return what the experiments for a horizon are called."""
+    return f"{NAME}-{horizon}-rounds"
+
+
+def search_name(horizon: int) -> str:
+    """Return what the grids for a horizon are called."""
+    return f"{experiment_name(horizon)}-grid"
+
+
+# Choosing ---------------------------------------------------------------------------------------------------------
+
+
+def search(size: Size) -> list[Experiment]:
+    """Return rivals at all their settings on every problem, and those of CORe on problems that one is chosen on."""
+    found = []
+    for horizon, runs in horizons(size, size.search_runs).items():
+        for title, kind in KINDS.items():
+            if horizon > size.horizon and not kind.is_long:
+                continue
+            policies: dict[str, AnyPolicy] = {}
+            points = {}
+            for label, core in candidates().items() if kind.is_chosen_on else ():
+                policies[label] = core_on(kind.problem, core.changed(sampler=size.sampler))
+                points[label] = Point("CORe", {"alpha": core.alpha, "extra": core.extra})
+            for settings in families_on(kind.problem).values():
+                policies |= settings
+            found.append(
+                Experiment(
+                    kind.problem,
+                    policies,
+                    horizon=horizon,
+                    runs=runs,
+                    seed=size.seed + SEARCH_SEED,
+                    name=search_name(horizon),
+                    title=title,
+                    points=points,
+                )
+            )
+    return found
+
+
+class Cell(NamedTuple):
+    """One setting of CORe on one problem for one horizon."""
+
+    horizon: int
+    problem: str
+    alpha: float
+    extra: int
+    ratio: float  # mean regret / that of the best rival
+    gone_bad: float  # share of runs
+
+
+def share_gone_bad(regret: FloatArray) -> float:
+    """Return the share of runs whose regret is over 5 times the median."""
+    return float((regret > GONE_BAD * np.median(regret)).mean())
+
+
+def cells(result: Result) -> Iterator[Cell]:
+    """Yield what came of the grid, setting by setting."""
+    finals = _finals(result)
+    for experiment in result.experiments:
+        if not experiment["name"].endswith("-grid") or not experiment.get("points"):
+            continue
+        regret, points = finals[experiment["name"], experiment["label"]], experiment["points"]
+        best = min(float(values.mean()) for policy, values in regret.items() if policy not in points)
+        for label, point in points.items():
+            ratio, gone_bad = float(regret[label].mean()) / best, share_gone_bad(regret[label])
+            at = point["at"]
+            yield Cell(experiment["horizon"], experiment["title"], at["alpha"], at["extra"], ratio, gone_bad)
+
+
+def chosen_setting(found: list[Cell]) -> tuple[float, int]:
+    """Return noise scale and extra draws by the rule."""
+    longest = max(cell.horizon for cell in found)
+    logs: dict[tuple[float, int], list[float]] = {}
+    bad: dict[tuple[float, int], list[float]] = {}
+    for cell in found:
+        logs.setdefault((cell.alpha, cell.extra), []).append(float(np.log(cell.ratio)))
+        if cell.horizon == longest:
+            bad.setdefault((cell.alpha, cell.extra), []).append(cell.gone_bad)
+    shares = {setting: float(np.mean(values)) for setting, values in bad.items()}
+    safe = [setting for setting, share in shares.items() if share <= MOST_GONE_BAD]
+    if not safe:
+        return min(shares, key=lambda setting: shares[setting])
+    return min(safe, key=lambda setting: float(np.mean(logs[setting])))
+
+
+def _finals(result: Result) -> dict[tuple[str, str], dict[str, FloatArray]]:
+    """Return final regrets by policy, for each experiment's name and problem."""
+    finals: dict[tuple[str, str], dict[str, FloatArray]] = {}
+    for curve in result.curves():
+        finals.setdefault((curve.figure, curve.problem), {})[curve.policy] = curve.finals
+    return finals
+
+
+# Reporting --------------------------------------------------------------------------------------------------------
+
+
+def experiments(size: Size, searched: Result | None) -> list[Experiment]:
+    """Return the recommended setting, older ones and every rival at its best setting, on every problem."""
+    finals = {} if searched is None else _finals(searched)
+    own = {RECOMMENDED: RecommendedCORe(), SHORT: CORe(warm_up=0.5), PAPER: CORe()}
+    found = []
+    for horizon, runs in horizons(size, size.runs).items():
+        for title, kind in KINDS.items():
+            if horizon > size.horizon and not kind.is_long:
+                continue
+            policies = {label: core_on(kind.problem, core.changed(sampler=size.sampler)) for label, core in own.items()}
+            tried = finals.get((search_name(horizon), kind.problem.label), {})
+            for family, settings in families_on(kind.problem).items():
+                best = min(settings, key=lambda label: float(tried[label].mean()) if label in tried else 0.0)
+                policies[family] = settings[best]
+            name = experiment_name(horizon)
+            found.append(size.experiment(kind.problem, policies, name=name, title=title, horizon=horizon, runs=runs))
+    return found
+
+
+def claims(result: Result) -> list[Claim]:
+    """Judge the recommended setting."""
+    names = [each["name"] for each in result.experiments if each["name"].endswith("-rounds")]
+    found = []
+    for name in dict.fromkeys(names):
+        finals, letter = Finals(result, name), name.removeprefix(f"{NAME}-").removesuffix("-rounds")
+        rivals = {
+            problem: [policy for known, policy in finals.regret if known == problem and policy not in OWN]
+            for problem in finals.problems
+        }
+        rounds = f"{int(letter):,} rounds"
+        found += [
+            judged(
+                f"E1.{letter}",
+                f"The recommended setting's regret after {rounds} is at most 1.15 times that of the best rival in "
+                "hindsight, on every problem.",
+                None,
+                [finals.comparable(problem, RECOMMENDED, rivals[problem], 1.15) for problem in finals.problems],
+            ),
+            judged(
+                f"E2.{letter}",
+                f"The recommended setting's regret after {rounds} is below the paper's setting's, on every problem.",
+                None,
+                [finals.less(problem, RECOMMENDED, PAPER) for problem in finals.problems],
+            ),
+            judged(
+                f"E3.{letter}",
+                f"At most 3 % of its runs of {rounds} go bad on any problem: over {GONE_BAD:g} times the median regret.",
+                None,
+                [_few_gone_bad(finals, problem) for problem in finals.problems],
+            ),
+        ]
+    return found
+
+
+def _few_gone_bad(finals: Finals, problem: str) -> Finding:
+    regret = finals.regret[problem, RECOMMENDED]
+    gone_bad = round(share_gone_bad(regret) * regret.size)
+    return rarely(MOST_GONE_BAD, gone_bad, regret.size, Subject(problem, RECOMMENDED, "share of runs gone bad"))
+
+
+def drawings(result: Result) -> list[Drawing]:
+    """Return the ratios of all settings, averaged over the problems that one is chosen on."""
+    found = list(cells(result))
+    recommended, chosen = RecommendedCORe(), chosen_setting(found)
+    frame = pl.DataFrame(found).with_columns(
+        pl.lit("alpha").alias("x_name"),
+        pl.col("alpha").alias("x"),
+        pl.lit("extra draws").alias("y_name"),
+        pl.col("extra").cast(pl.Float64).alias("y"),
+        pl.format("{} rounds", pl.col("horizon").map_elements(tables.count, pl.String)).alias("panel"),
+    )
+    averages = (
+        frame.group_by("panel", "x_name", "x", "y_name", "y", maintain_order=True)
+        .agg(pl.col("ratio").log().mean().exp(), pl.col("gone_bad").mean())
+        .with_columns(pl.format("{} %", (100 * pl.col("gone_bad")).round(1)).alias("note"))
+    )
+    caption = (
+        f"Geometric mean over {frame['problem'].n_unique()} problems of the mean regret divided by that of the best "
+        "rival in hindsight, and below it the share of runs gone bad, whose regret is over "
+        f"{GONE_BAD:g} times the setting's own median. Below 1 is better than every rival. Outlined: the recommended "
+        f"setting; by the rule, in this run: alpha {chosen[0]:g}, {chosen[1]} extra draws."
+    )
+    marked = (recommended.alpha, float(recommended.extra))
+    return [Drawing(NAME, "Ratio to the best rival", caption, ratio_maps(averages, RATIO, marked))]
+
+
+FIGURE = Figure(
+    name=NAME,
+    caption="CORe without a warm-up against rivals at their best settings in hindsight, over problems and horizons.",
+    paper_size=Size(horizon=10_000, runs=100, search_runs=50),
+    quick_size=Size(horizon=1000, runs=10, search_runs=5),
+    search=search,
+    experiments=experiments,
+    claims=claims,
+    drawings=drawings,
+    undrawn=("UCB1", "UCB-V", "BootstrapTS", "RandUCB", "LinUCB", "TopRank", SHORT),
+)
