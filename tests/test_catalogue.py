@@ -85,7 +85,8 @@ def test_every_label_is_a_spec_of_itself():
     for problem in (
         cb.GaussianBandit(sigma=0.2),
         cb.MixedBandit(n_arms=3),
-        cb.FixedArms([cb.Uniform(), cb.Beta(1, 2)]),
+        cb.FixedArms([cb.Uniform(), cb.Beta(1, 2), cb.StudentT(0.5), cb.Purchase(0.1)]),
+        cb.PurchaseBandit(n_arms=3),
         cb.LinearBandit(rewards="gaussian", sigma=0.2),
         cb.ContextualBandit(n_arms=3, rewards="beta"),
         cb.FixedLinear([[1.0, 0.0], [0.5, 0.5]], theta=[0.2, 0.4]),
@@ -96,7 +97,7 @@ def test_every_label_is_a_spec_of_itself():
     ):
         assert problem_from(problem.label) == problem
     assert set(known_problems()) == {
-        *("bernoulli", "beta", "gaussian", "mixed", "arms"),
+        *("bernoulli", "beta", "gaussian", "mixed", "student_t", "unequal", "purchase", "arms"),
         *("linear", "contextual", "fixed_linear", "logistic", "poisson"),
         *("nonlinear", "classification", "fixed_classification"),
         *("ranking", "yandex_like", "stored_query"),

@@ -95,7 +95,7 @@ def test_the_support_covers_all_arms():
         (lambda: cb.Uniform(2, 1), "high must be a number of at least 2, not 1"),
         (lambda: cb.StudentTBandit(sigma=-1), "sigma must be a number of at least 0, not -1"),
         (lambda: cb.UnequalBandit(least_sigma=0), "least_sigma must be a number above 0, not 0"),
-        (lambda: cb.PurchaseBandit(most=1), "most must be a number of at least 10.0, not 1"),
+        (lambda: cb.PurchaseBandit(most=1), "most must be a number of at least 10, not 1"),
         (lambda: cb.Purchase(2), "p must be a number of at least 0 and of at most 1, not 2"),
         (lambda: cb.StudentT(0, sigma=-1), "sigma must be a number of at least 0, not -1"),
         (lambda: cb.MixedBandit(most_sigma=0), "most_sigma must be a number of at least 0.1, not 0"),

@@ -192,7 +192,7 @@ def claims(result: Result) -> list[Claim]:
             ),
             judged(
                 f"E3.{letter}",
-                f"At most 3 % of its runs of {rounds} go bad on any problem: over {GONE_BAD:g} times the median regret.",
+                f"At most 3 % of its runs of {rounds} go bad on any problem, over {GONE_BAD:g} times the median.",
                 None,
                 [_few_gone_bad(finals, problem) for problem in finals.problems],
             ),
