@@ -11,6 +11,7 @@ On a machine that has corebandit's other dependencies, `--engine OUT` makes a re
 import argparse
 import dataclasses
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -206,6 +207,9 @@ def main() -> None:
     except cb.BadInput as error:
         print(error, file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr, flush=True)
+        os._exit(130)  # without waiting for the device
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
 """Plays on numba's simulator of a GPU, in a process of its own; says what is not as on the processor."""
 
+import _thread
 import contextlib
 import sys
 import tempfile
+import threading
+import time
 import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -225,6 +228,18 @@ def test_what_differs_from_run_to_run_is_played_as_on_the_processor():
     for place, (chunk, ours) in enumerate(zip(chunks, played(chunks), strict=True)):
         check_same(ours, play_chunk(chunk), chunk.label)
         assert ours.engine == games[place // 2][2], chunk.label
+
+
+def test_an_interruption_is_heard_while_the_device_is_waited_for():
+    is_over = threading.Event()
+    threading.Timer(0.3, _thread.interrupt_main).start()
+    started = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            cuda.Cuda(1).play(chunks_of(GAMES[:1]), lambda place, runs: is_over.wait(20))
+        assert time.monotonic() - started < 5
+    finally:
+        is_over.set()
 
 
 def test_a_second_play_in_one_process_is_like_the_first():

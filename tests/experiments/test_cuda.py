@@ -17,7 +17,7 @@ SIMULATED = Path(__file__).parents[1] / "simulated_gpu.py"
 @pytest.mark.heavy
 def test_a_simulated_gpu_plays_as_the_processor_does(tmp_path):
     simulated = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
-    assert len(run_python(str(SIMULATED), tmp_path, **simulated).splitlines()) == 7
+    assert len(run_python(str(SIMULATED), tmp_path, **simulated).splitlines()) == 8
 
 
 def test_without_a_gpu_one_sentence_says_what_is_missing():

@@ -194,6 +194,10 @@ class Queue:
         """Tell whether all work is done."""
         return IS_SIMULATED or bool(self._done.query())
 
+    def wait(self) -> None:
+        """Wait until all work is done."""
+        self.stream.synchronize()
+
     def seconds(self) -> float:
         """Return how long the work took."""
         return 0.0 if IS_SIMULATED else float(cuda().event_elapsed_time(self._begun, self._done)) / 1000.0

@@ -94,17 +94,33 @@ class Table:
 
     def compile(self, queue: Queue) -> None:
         """Compile what `begin` needs, or load it from disk."""
-        prepared(queue, *self._work_of_one(queue))
+        prepared(queue, *self._work(self._batch_of_one(queue), self._first_run))
+
+    def rehearse(self, queue: Queue) -> "Batch":
+        """Begin one round of one run, or raise Unsuitable.
+
+        The first time a kernel is started the driver may wait for all others: better while none takes long.
+        """
+        batch = self._batch_of_one(queue)
+        function, batch.tree = self._work(batch, self._first_run, rounds=np.ones(1, np.int64))
+        launch(queue, function, batch.tree, 1)
+        queue.end()
+        return batch
 
     def missing_file(self, queue: Queue) -> Path | None:
         """Return where on disk the kernel would be kept, if it could be and is not."""
-        return missing_file(*self._work_of_one(queue))
+        return missing_file(*self._work(self._batch_of_one(queue), self._first_run))
 
-    def _work_of_one(self, queue: Queue) -> tuple[Any, tuple[Any, ...]]:
-        first = self.instances.first
-        return self._work(Batch(self, queue, first, 1), np.arange(first, first + 1))
+    @property
+    def _first_run(self) -> NDArray[np.int64]:
+        return np.array([self.instances.first])
 
-    def _work(self, batch: "Batch", runs: NDArray[np.int64]) -> tuple[Any, tuple[Any, ...]]:
+    def _batch_of_one(self, queue: Queue) -> "Batch":
+        return Batch(self, queue, self.instances.first, 1)
+
+    def _work(
+        self, batch: "Batch", runs: NDArray[np.int64], rounds: NDArray[np.int64] | None = None
+    ) -> tuple[Any, tuple[Any, ...]]:
         """Return the function to call, and what each run's thread calls it with."""
         queue, example = batch.queue, self.instances.stacked.example
         batch.state = rebuilt(self.state, lambda value: self._place(value, queue, len(runs)))
@@ -114,8 +130,9 @@ class Table:
         numbers = queue.put(runs)
         streams = [self._streams(purpose, queue, numbers, len(runs)) for purpose in self.game.streams(example)]
         room = [self._place(value, queue, len(runs)) for value in self.room]
-        rounds, realised = Shared(queue.put(self.chunk.rounds)), Shared(self.chunk.regret == "realised")
-        results = (rounds, realised, RunFirst(batch.regret), rebuilt(Notes._make(batch.notes), RunFirst))
+        until = Shared(queue.put(self.chunk.rounds if rounds is None else rounds))
+        realised = Shared(self.chunk.regret == "realised")
+        results = (until, realised, RunFirst(batch.regret), rebuilt(Notes._make(batch.notes), RunFirst))
         return self.game.body, (batch.state, problem, *streams, *room, *results)
 
     def _streams(self, purpose: Purpose, queue: Queue, runs: Any, n_runs: int) -> Any:
@@ -154,6 +171,10 @@ class Batch:
     def is_done(self) -> bool:
         """Tell whether all runs are played."""
         return self.queue.is_done()
+
+    def wait(self) -> None:
+        """Wait until all runs are played."""
+        self.queue.wait()
 
     def results(self) -> Runs:
         """Return what came of it; regrets of a run that failed are NaN."""

@@ -1,8 +1,11 @@
 """Play on an NVIDIA GPU, one thread a run: for studies of thousands of runs.
 
-The chunks of one policy on one problem are played together, as many runs at a time as the GPU has memory for, while
-others are prepared. Streams, samplers and policies are those of the processor, so runs agree up to rounding. What
-cannot be compiled for a GPU, threads play.
+The chunks of one policy on one problem are played together, as many runs at a time as the GPU has memory for, beside
+those of others. Streams, samplers and policies are those of the processor, so runs agree up to rounding. What cannot be
+compiled for a GPU, threads play.
+
+A thread that nobody waits for talks to the device: any call of the driver may wait for what is played there, and
+Ctrl-C shall be heard.
 """
 
 import dataclasses
@@ -22,7 +25,7 @@ from corebandit.contracts.recipe import AnyPolicy
 from corebandit.experiments.chunks import Chunk, Runs
 from corebandit.experiments.engines.batches import Batch, Instances, Piece, Table, parts_of, together
 from corebandit.experiments.engines.compile_ahead import Game, can_travel, compiling_ahead, described, is_possible
-from corebandit.experiments.engines.player import play_chunk
+from corebandit.experiments.engines.player import Stopped, play_chunk
 from corebandit.experiments.engines.threads import Threads
 from corebandit.experiments.memory_need import in_words
 from corebandit.games.stacked import NotAlike
@@ -32,6 +35,7 @@ SHARE = 0.85  # of the free memory that is used
 MOST_AT_ONCE = 32  # batches on the device: a few thousand runs of one policy leave most of it idle
 MOST_HELPERS = 12  # processes that compile, each of which takes some of the GPU's memory
 BLINK = 0.002  # seconds; so often it is asked whether it is done
+GLANCE = 0.1  # seconds; so often the main thread looks up, since some libraries keep signals from waking it
 
 Finish = Callable[[int, Runs], None]
 Flying = list[tuple[Batch, list[Piece]]]
@@ -59,9 +63,26 @@ class Cuda:
 
     def play(self, chunks: Sequence[Chunk], finish: Finish) -> None:
         """Play all chunks, and hand over each when the batches that it is in are done."""
-        with device.Holding() as memory:
-            others = self._play_on_device(chunks, finish, memory)
+        others: list[int] = []
+        errors: list[BaseException] = []
+        desk = _Desk(chunks, finish)
 
+        def play_on_device() -> None:
+            try:
+                with device.Holding() as memory:
+                    others.extend(self._play_on_device(chunks, desk, memory))
+            except BaseException as error:  # whoever waits raises it
+                errors.append(error)
+
+        worker = threading.Thread(target=play_on_device, daemon=True)
+        worker.start()
+        try:
+            while worker.is_alive():
+                worker.join(GLANCE)
+        finally:
+            desk.is_closed = True
+        if errors:
+            raise errors[0]
         self._play_by_threads(chunks, others, finish)
 
     def _play_by_threads(self, chunks: Sequence[Chunk], places: Sequence[int], finish: Finish) -> None:
@@ -87,25 +108,32 @@ class Cuda:
         if small:
             self._threads.play(small, finish_piece)
 
-    def _play_on_device(self, chunks: Sequence[Chunk], finish: Finish, memory: device.Holding) -> list[int]:
+    def _play_on_device(self, chunks: Sequence[Chunk], desk: "_Desk", memory: device.Holding) -> list[int]:
         """Play what the device can, and return the places of the other chunks."""
         tables, others = _tables(chunks)
         for table, _ in tables:
             self._check_memory(table)
         self._tell_memory([table for table, _ in tables])
-        desk = _Desk(chunks, finish)
         helpers = min(self._threads.jobs - 1, MOST_HELPERS)
         missing = _to_compile(tables) if is_possible(helpers) else []
         memory.give_back()
+        rehearsed, rehearsals = [], []
         with compiling_ahead(missing, helpers, "cuda"):
             for table, places in tables:
-                waiting = [Piece(place, chunks[place].first, chunks[place].last) for place in places]
+                desk.check_open()
                 try:
-                    self._begin(table, waiting, desk, memory)
+                    rehearsals.append(table.rehearse(device.Queue()))
+                    rehearsed.append((table, places))
                 except Unsuitable as error:
                     self._say(f"{table.chunk.label} cannot be compiled for the GPU, so threads play it: {error}")
                     others += places
-                desk.hand_over_what_is_done()
+        while rehearsals:
+            rehearsals.pop().wait()
+        memory.give_back()
+        for table, places in rehearsed:
+            waiting = [Piece(place, chunks[place].first, chunks[place].last) for place in places]
+            self._begin(table, waiting, desk, memory)
+            desk.hand_over_what_is_done()
         desk.wait_for_all()
         return sorted(others)
 
@@ -113,6 +141,7 @@ class Cuda:
         """Begin all runs of a policy on a problem, as many at a time as there is memory for."""
         need = table.bytes_of_a_run()
         while waiting:
+            desk.check_open()
             if len(desk.flying) >= MOST_AT_ONCE:
                 desk.wait_for_one()
             wanted = sum(piece.last - piece.first for piece in waiting)
@@ -177,8 +206,14 @@ class _Desk:
 
     def __init__(self, chunks: Sequence[Chunk], finish: Finish) -> None:
         self.flying: Flying = []
+        self.is_closed = False
         self._chunks, self._finish = chunks, finish
         self._parts: dict[int, list[Runs]] = {}
+
+    def check_open(self) -> None:
+        """Raise Stopped if nobody waits for anything any more."""
+        if self.is_closed:
+            raise Stopped
 
     def wait_for_all(self) -> None:
         """Hand over all that is being played."""
@@ -186,8 +221,9 @@ class _Desk:
             self.wait_for_one()
 
     def wait_for_one(self) -> None:
-        """Hand over whatever is done first; in between Ctrl-C is heard."""
+        """Hand over whatever is done first."""
         while not self.hand_over_what_is_done():
+            self.check_open()
             time.sleep(BLINK)
 
     def hand_over_what_is_done(self) -> bool:
