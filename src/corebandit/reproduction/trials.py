@@ -1,4 +1,4 @@
-"""Policies that try statements out: one watches the pool of rewards, one is LinCORe on one-hot features.
+"""Policies that try things out: one watches the pool, one is LinCORe on one-hot features, one another LinCORe.
 
 As policies they are played like any other, by any engine, and what they find comes back as measures of a run.
 """
@@ -12,6 +12,8 @@ import numpy as np
 from corebandit.contracts.recipe import FeaturePolicy, Policy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_count, check_number
+from corebandit.parts.ridge import squared_widths
+from corebandit.policies.linear.lincore import LinCORe, LinCOReState
 from corebandit.randomness.stream import Stream
 
 SEEN, TURN, IS_CALM, IS_WILD, TRIALS, CALM, WILD = range(7)  # places in `counts`
@@ -117,3 +119,52 @@ class OneHot(Policy):
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> OneHotState:
         """Return a state that has seen nothing."""
         return OneHotState(self.policy.start(n_arms, n_arms, horizon, capacity), np.eye(n_arms))
+
+
+class WidenedLinCOReState(NamedTuple):
+    """What LinCORe has learnt, and room for how uncertain each row is."""
+
+    state: LinCOReState
+    solved: FloatArray  # (d, n_arms) scratch
+    widths: FloatArray  # (n_arms,) scratch: w = x' G^-1 x
+    extra: int
+
+    def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
+        """Fill `scores` with each row's estimate and its noise, which is widened by sqrt(1 + extra w)."""
+        ridge, noise = self.state.ridge, self.state.perturbed
+        if self.state.span.favours_new(features, self.state.counts, scores):
+            return
+        self.state.perturb(rng, noise)
+        ridge.respond(noise)
+        squared_widths(ridge.factor, features, self.solved, self.widths)
+        for arm in range(scores.size):
+            estimate, shift = 0.0, 0.0
+            for j in range(noise.size):
+                estimate += features[arm, j] * ridge.theta[j]
+                shift += features[arm, j] * noise[j]
+            scores[arm] = estimate + shift * math.sqrt(1.0 + self.extra * self.widths[arm])
+
+    def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
+        """Learn from one reward."""
+        self.state.update(arm, x, reward, rng)
+
+
+@dataclass(frozen=True)
+class WidenedLinCORe(FeaturePolicy):
+    """LinCORe without a warm-up, in a form that does not ask which observations came first.
+
+    The noise of a row x is as if w = x' G^-1 x were one over a number of pulls, w + extra w^2 in place of w for its
+    variance. On one-hot features that is the law of CORe's extra draws, as it is of `LinCORe`'s own form.
+    """
+
+    alpha: float = 0.6
+    extra: int = 4
+
+    def __post_init__(self) -> None:
+        check_number("alpha", self.alpha, at_least=0)
+        check_count("extra", self.extra, at_least=0)
+
+    def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> WidenedLinCOReState:
+        """Return a state that has seen nothing."""
+        state = LinCORe(alpha=self.alpha, warm_up=0.0).start(n_arms, n_features, horizon, capacity)
+        return WidenedLinCOReState(state, np.zeros((n_features, n_arms)), np.zeros(n_arms), int(self.extra))

@@ -15,6 +15,7 @@ from corebandit.policies import CORe, LinCORe
 from corebandit.policies.linear.lincore import LinCOReState
 from corebandit.problems.linear import FixedLinear, LinearBandit
 from corebandit.randomness.stream import Stream, stream, streams
+from corebandit.reproduction.trials import WidenedLinCORe
 from often import often
 
 SAMPLERS = ["fast", "exact"]
@@ -129,6 +130,20 @@ def test_on_one_hot_features_it_chooses_as_often_as_core_does(counts, extra):
         state = after(LinCORe(lam=1e-12, warm_up=0.0, extra=extra, sampler=sampler), np.eye(4)[arms], rewards, arms)
         also_chosen = np.bincount(many_scores(state, np.eye(4), n_draws).argmax(axis=1), minlength=4)
         assert stats.chi2_contingency([chosen, also_chosen]).pvalue > 1e-3
+
+
+@pytest.mark.heavy
+def test_the_other_form_of_extra_draws_chooses_as_often_as_core_does_too():
+    n_draws, noise, counts = 10_000, generator(5), [30, 9, 60, 6]
+    arms = [arm for arm, n in enumerate(counts) for _ in range(n)]
+    rewards = noise.normal(size=len(arms)) + np.array([0.0, 0.05, 0.1, -0.1])[arms]
+    own = LinCORe(warm_up=0.0, extra=8, lam=1e-12)
+    chosen, also_chosen = (
+        np.bincount(many_scores(state, np.eye(4), n_draws).argmax(axis=1), minlength=4)
+        for state in (after(policy, np.eye(4)[arms], rewards, arms) for policy in (own, WidenedLinCORe(extra=8)))
+    )
+    assert (chosen > 100).all()
+    assert stats.chi2_contingency([chosen, also_chosen]).pvalue > 1e-3
 
 
 # The noise --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,138 @@
+"""The study of exploration at large, on a machine with a GPU; `corebandit reproduce exploration` is its small form.
+
+    python benchmarks/exploration.py grid grid.json                   here: what is to be played first
+    python benchmarks/device.py play grid.json --finals grid.npz      there
+    python benchmarks/exploration.py choose grid.json grid.npz        here: which setting the rule chooses
+    python benchmarks/exploration.py report report.json grid.json grid.npz   here: what is to be played then
+    python benchmarks/device.py play report.json --finals report.npz  there
+    python benchmarks/exploration.py store report.json report.npz     here: into docs/results
+
+The rule, the problems and the rivals are those of the study.
+"""
+
+import argparse
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from corebandit.experiments.experiment import Experiment
+from corebandit.experiments.statistics import exponential, largest_log_ratio, mean_estimate
+from corebandit.reproduction.figure import Size
+from corebandit.reproduction.studies import exploration_study as study
+
+STORED = Path(__file__).parent.parent / "docs/results/exploration_large.json"
+
+
+def grid(arguments: argparse.Namespace) -> None:
+    """Write the experiments of the grid."""
+    _write(arguments.experiments, study.search(_size(arguments.runs)), arguments.runs)
+
+
+def choose(arguments: argparse.Namespace) -> None:
+    """Say how settings compare, and which one the rule chooses."""
+    played = _read(arguments.experiments)
+    found = list(study.cells(played, _finals(played, arguments.finals)))
+    for horizon in dict.fromkeys(cell.horizon for cell in found):
+        print(f"{horizon:,} rounds: ratio to the best rival, geometric mean and largest; runs gone bad")
+        for setting in dict.fromkeys((cell.alpha, cell.extra) for cell in found):
+            these = [cell for cell in found if (cell.alpha, cell.extra, cell.horizon) == (*setting, horizon)]
+            ratio = float(np.exp(np.mean(np.log([cell.ratio for cell in these]))))
+            worst, bad = max(cell.ratio for cell in these), np.mean([cell.gone_bad for cell in these])
+            print(f"  alpha {setting[0]:g}, extra {setting[1]:2d}: {ratio:.3f} {worst:.3f} {100 * bad:.1f} %")
+    print("chosen by the rule: alpha {:g}, extra {}".format(*study.chosen_setting(found)))
+
+
+def report(arguments: argparse.Namespace) -> None:
+    """Write the experiments that are reported, rivals at the best of their settings in the grid."""
+    tried = _finals(_read(arguments.grid), arguments.finals)
+    _write(arguments.experiments, study.reported(_size(arguments.runs), tried), arguments.runs)
+
+
+def store(arguments: argparse.Namespace) -> None:
+    """Summarise what was reported."""
+    played = _read(arguments.experiments)
+    finals = _finals(played, arguments.finals)
+    rows = []
+    for experiment in played:
+        regrets = finals[experiment["name"], experiment["label"]]
+        rivals = {policy: regret for policy, regret in regrets.items() if policy not in study.OWN}
+        for policy, regret in regrets.items():
+            interval = mean_estimate(regret).interval()
+            row = {
+                **{name: experiment[name] for name in ("name", "title", "label", "horizon")},
+                **{"policy": policy, "setting": experiment["policies"][policy], "runs": int(regret.size)},
+                **{"mean": interval.value, "ci_low": interval.ci_low, "ci_high": interval.ci_high},
+                **{"median": float(np.median(regret)), "gone_bad": study.share_gone_bad(regret)},
+            }
+            if policy in study.OWN:
+                ratio = exponential(largest_log_ratio([regret], list(rivals.values())).interval())
+                row |= {"ratio": ratio.value, "ratio_low": ratio.ci_low, "ratio_high": ratio.ci_high}
+                row["best_rival"] = min(rivals, key=lambda rival: float(rivals[rival].mean()))
+            rows.append(row)
+            print(
+                f"{row['title']:24} {row['horizon']:7,} {policy:20} {row['mean']:9.2f} {row.get('ratio', 0):.3f}",
+                flush=True,
+            )
+    STORED.write_text(json.dumps({"rows": rows}, indent=1) + "\n", encoding="utf-8")
+
+
+def _size(runs: int) -> Size:
+    return dataclasses.replace(study.FIGURE.paper_size, runs=runs, search_runs=runs)
+
+
+def _write(path: Path, experiments: list[Experiment], runs: int) -> None:
+    """Write experiments, all of which have as many runs: a GPU plays a thousand as fast as a hundred."""
+    described = [experiment.to_dict() | {"runs": runs} for experiment in experiments]
+    path.write_text(json.dumps({"experiments": described}), encoding="utf-8")
+    n_runs = sum(len(each["policies"]) * runs for each in described)
+    n_rounds = sum(len(each["policies"]) * runs * each["horizon"] for each in described)
+    print(f"{len(described)} experiments, {n_runs:,} runs, {n_rounds:,} rounds")
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    return list(json.loads(path.read_text(encoding="utf-8"))["experiments"])
+
+
+def _finals(played: list[dict[str, Any]], path: Path) -> study.Regrets:
+    """Return the final regrets that `device.py play` has kept, chunks of a policy in order."""
+    found: study.Regrets = {}
+    with np.load(path) as kept:
+        parts = {int(name.rpartition("|")[2]): kept[name] for name in kept}
+    place = 0
+    for experiment in played:
+        regrets = found.setdefault((experiment["name"], experiment["label"]), {})
+        for policy in experiment["policies"]:
+            own: list[Any] = []
+            while sum(map(len, own)) < experiment["runs"]:
+                own.append(parts[place])
+                place += 1
+            regrets[policy] = np.concatenate(own)
+    return found
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+
+    def command(function: Callable[[argparse.Namespace], None], *files: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(function.__name__, help=function.__doc__)
+        added.set_defaults(function=function)
+        for name in files:
+            added.add_argument(name, type=Path)
+        return added
+
+    command(grid, "experiments").add_argument("--runs", type=int, default=1200)
+    command(choose, "experiments", "finals")
+    command(report, "experiments", "grid", "finals").add_argument("--runs", type=int, default=8000)
+    command(store, "experiments", "finals")
+    arguments = parser.parse_args()
+    arguments.function(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+import dataclasses
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import corebandit as cb
+from corebandit.randomness.stream import stream
+from corebandit.report.claim import FAILS, HOLDS
+from corebandit.reproduction.studies import STUDIES, exploration_cells as cells, exploration_study as study
+from made_up import made_up, verdicts_of
+
+FIGURE = STUDIES["exploration"]
+SIZE = FIGURE.paper_size
+SPEC = importlib.util.spec_from_file_location(
+    "exploration", Path(__file__).parents[3] / "benchmarks" / "exploration.py"
+)
+script = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(script)
+
+
+@pytest.mark.heavy
+def test_every_rival_is_tried_on_every_problem_and_settings_of_core_on_those_one_is_chosen_on():
+    experiments = FIGURE.search(SIZE)
+    assert [experiment.horizon for experiment in experiments] == [1_000] * 21 + [10_000] * 21 + [100_000] * 12
+    for experiment in experiments:
+        kind = cells.KINDS[experiment.title]
+        assert kind.problem == experiment.problem
+        rivals = [label for family in cells.families_on(kind.problem).values() for label in family]
+        assert len(set(rivals)) == len(rivals)
+        assert set(experiment.policies) == {*experiment.points, *rivals}
+        settings = {(point.at["alpha"], point.at["extra"]) for point in experiment.points.values()}
+        assert settings == ({(a, b) for a in cells.ALPHAS for b in cells.EXTRAS} if kind.is_chosen_on else set())
+        for label, point in experiment.points.items():
+            policy = experiment.policies[label]
+            core = policy.policy if isinstance(policy, cb.Ranked) else policy
+            assert (core.alpha, core.extra, core.warm_up) == (point.at["alpha"], point.at["extra"], 0.0)
+
+
+def test_what_is_reported_was_not_played_before():
+    assert {experiment.seed for experiment in FIGURE.experiments(SIZE, None)} == {SIZE.seed}
+    assert SIZE.seed not in {experiment.seed for experiment in FIGURE.search(SIZE)}
+
+
+@pytest.mark.parametrize("title", [title for title, kind in cells.KINDS.items() if hasattr(kind.problem, "low")])
+def test_rivals_are_told_the_noise_of_a_typical_arm(title):
+    problem, squares = cells.KINDS[title].problem, []
+    for run in range(20):
+        arms, rng = problem.draw(stream(1, run)), stream(2, run)
+        rewards = np.array([[arms.pull(arm, rng) for _ in range(300)] for arm in range(min(10, arms.n_arms))])
+        squares.append(np.var(rewards, axis=1).mean())
+    assert cells.noise_of(problem) == pytest.approx(np.sqrt(np.mean(squares)), rel=0.25 if "t" in problem.name else 0.1)
+
+
+def grid(regret_of, rivals=lambda experiment, label: 100.0):
+    """Return what the search finds if rivals and settings have these regrets."""
+
+    def regret(experiment, label):
+        return regret_of(experiment.points[label].at) if label in experiment.points else rivals(experiment, label)
+
+    result = made_up(FIGURE.search(dataclasses.replace(SIZE, search_runs=30)), regret, spread=0.1)
+    return result, list(study.cells(result.experiments, study.finals_of(result)))
+
+
+@pytest.mark.heavy
+def test_a_cell_is_the_ratio_to_the_best_rival():
+    _, found = grid(lambda at: 10 * at["alpha"] * at["extra"], lambda experiment, label: 50.0 + 100.0 * ("TS" in label))
+    assert len(found) == 2 * 6 * 16
+    for cell in found:
+        assert cell.ratio == pytest.approx(cell.alpha * cell.extra / 5, rel=0.01)
+        assert cell.gone_bad == 0.0
+
+
+def cell(horizon, alpha, ratio, gone_bad):
+    return study.Cell(horizon, "any", alpha, 4, ratio, gone_bad)
+
+
+def test_the_rule_takes_the_lowest_geometric_mean_of_settings_of_which_few_runs_go_bad():
+    safe = [cell(1000, 0.7, 2.0, 0.5), cell(10_000, 0.7, 0.5, 0.03)]  # a geometric mean of 1, an arithmetic one of 1.25
+    safer = [cell(1000, 0.8, 1.1, 0.0), cell(10_000, 0.8, 1.1, 0.0)]
+    hasty = [cell(1000, 0.5, 0.5, 0.0), cell(10_000, 0.5, 0.5, 0.031)]
+    assert study.chosen_setting([*safer, *safe, *hasty]) == (0.7, 4)
+    assert study.chosen_setting([*hasty, cell(1000, 0.6, 9.0, 0.0), cell(10_000, 0.6, 9.0, 0.0305)]) == (0.6, 4)
+
+
+@pytest.mark.heavy
+def test_every_rival_plays_at_the_setting_that_was_best_for_its_problem_and_horizon():
+    def rivals(experiment, label):
+        best = "PHE 0.5" if experiment.horizon == 1000 else "PHE 0.3"
+        return 90.0 if label == best else 100.0
+
+    searched, _ = grid(lambda at: 100.0, rivals)
+    for experiment in FIGURE.experiments(dataclasses.replace(SIZE, runs=30), searched):
+        policies = experiment.policies
+        assert {study.NO_WARM_UP, study.PAPER, *cells.families_on(experiment.problem)} <= set(policies)
+        if "PHE" in policies:
+            assert policies["PHE"].a == (0.5 if experiment.horizon == 1000 else 0.3), experiment.title
+            assert policies["PHE"].pseudo == "gaussian"
+
+
+@pytest.mark.heavy
+def test_claims_follow_the_numbers():
+    def verdicts(ours, paper=200.0):
+        means = {study.NO_WARM_UP: ours, study.PAPER: paper, study.SHORT: paper}
+        experiments = FIGURE.experiments(dataclasses.replace(SIZE, runs=30), None)[:3]
+        result = made_up(experiments, lambda _, label: means.get(label, 100.0), runs=600, spread=5.0)
+        return {name: verdict for (name, _), verdict in verdicts_of(FIGURE.claims(result)).items()}
+
+    assert verdicts(90.0) == {"E1.1000": HOLDS, "E2.1000": HOLDS, "E3.1000": HOLDS}
+    assert [verdicts(regret)["E1.1000"] for regret in (112.0, 118.0)] == [HOLDS, FAILS]
+    assert verdicts(90.0, paper=80.0)["E2.1000"] == FAILS
+
+
+@pytest.mark.heavy
+def test_the_map_outlines_a_setting_and_says_what_the_rule_finds():
+    result, found = grid(lambda at: 100 + abs(at["alpha"] - 0.6) + abs(at["extra"] - 8))
+    assert study.chosen_setting(found) == (0.6, 8)
+    [drawing] = FIGURE.drawings(result)
+    assert "by the rule, in this run: alpha 0.6, 8 extra draws" in drawing.caption
+    titles = [axes.get_title(loc="left") for axes in drawing.figure.axes]
+    assert titles[:2] == ["1,000 rounds", "10,000 rounds"]
+
+
+@pytest.mark.heavy
+def test_regrets_that_a_gpu_has_left_are_found_by_experiment_and_policy(tmp_path, capsys):
+    file, finals = tmp_path / "grid.json", tmp_path / "grid.npz"
+    script.grid(script.argparse.Namespace(experiments=file, runs=1500))
+    played = json.loads(file.read_text())["experiments"]
+    parts, place = {}, 0
+    for experiment in played:
+        for label in experiment["policies"]:
+            for size in (1000, 500):  # as chunks are cut
+                level = 50.0 if label == "alpha 0.7, extra 8" else 100.0
+                parts[f"{experiment['label']}|{label}|{place}"] = np.full(size, level + len(parts) * 1e-9)
+                place += 1
+    np.savez(finals, **parts)
+    script.choose(script.argparse.Namespace(experiments=file, finals=finals))
+    assert "chosen by the rule: alpha 0.7, extra 8" in capsys.readouterr().out
