@@ -89,6 +89,13 @@ from corebandit.problems.nonlinear import NonlinearBandit as NonlinearBandit
 from corebandit.problems.classification import ClassificationBandit as ClassificationBandit
 from corebandit.problems.classification import FixedClassification as FixedClassification
 
+# Worlds that change.
+from corebandit.problems.changing import ChangingBandit as ChangingBandit
+from corebandit.problems.changing import ChangedArms as ChangedArms
+from corebandit.problems.changing import ChangedBest as ChangedBest
+from corebandit.problems.changing import QuietlyBetter as QuietlyBetter
+from corebandit.problems.changing_linear import ChangingLinearBandit as ChangingLinearBandit
+
 # Users who click.
 from corebandit.ranking.ranking_problems import RankingBandit as RankingBandit
 from corebandit.ranking.ranking_problems import YandexLike as YandexLike
