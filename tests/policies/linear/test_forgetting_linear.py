@@ -154,7 +154,7 @@ def test_extra_noise_is_of_rows_that_point_out_of_those_before():
 def test_states_whose_numbers_do_not_fit_together_are_found_out(policy):
     rows, rewards = history(50)
     fresh = policy.start(N_ARMS, D, 500, 50)
-    scratch = ("row", "part", "perturbed", "solved", "cosines", "limit", "complement")
+    scratch = ("row", "part", "perturbed", "solved", "root", "cosines", "limit", "complement")
     for place in range(len(list(arrays_of(fresh)))):
         state = learnt(policy, rows, rewards)
         state.audit(fresh, range(50, 51))

@@ -6,7 +6,7 @@ with discounted counts N_i, sums S_i and pool, as `DriftingCORe` has them, of wh
 looked for. The other half is `RestartingCORe`.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from corebandit.parts.fading import check_discount
 from corebandit.policies.arms.drifting_core import DriftingCOReState, Forgets
@@ -21,6 +21,7 @@ class DiscountedCORe(Forgets):
     """
 
     discount: float = 0.9995
+    _: KW_ONLY
     alpha: float = 0.6
     extra: int = 4
 

@@ -16,7 +16,7 @@ two halves.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -29,7 +29,7 @@ from corebandit.parts.alarm import Alarm, new_alarm
 from corebandit.parts.fading import FORGOTTEN, Faded, FadedPool, new_faded, new_faded_pool
 from corebandit.randomness.stream import Stream
 
-MEMORY = 12.0  # rounds remembered for each unit of sqrt(lasts n_arms), as `reproduce drift` has chosen it
+MEMORY = 8.0  # rounds remembered for each unit of sqrt(lasts n_arms), as `reproduce drift` has chosen it
 DELTA = 0.01  # of the test for changes
 
 
@@ -79,7 +79,7 @@ class DriftingCOReState(NamedTuple):
         self.alarm.audit(n_seen)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Forgets(Policy):
     """What the forms of CORe share that forget: the noise, which is that of CORe without a warm-up."""
 
@@ -126,7 +126,8 @@ class DriftingCORe(Forgets):
     """
 
     lasts: int = 10_000
-    alpha: float = 0.5
+    _: KW_ONLY
+    alpha: float = 0.4
     extra: int = 4
 
     def __post_init__(self) -> None:

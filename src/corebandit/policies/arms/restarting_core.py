@@ -7,7 +7,7 @@ them: of the arm that changed, and in the pool, what came after the change is ke
 the other one is `DiscountedCORe`. It notices nothing of arms that it does not try.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from corebandit.contracts.validate import check_number
 from corebandit.policies.arms.drifting_core import DELTA, DriftingCOReState, Forgets
@@ -22,6 +22,7 @@ class RestartingCORe(Forgets):
     """
 
     delta: float = DELTA
+    _: KW_ONLY
     alpha: float = 0.6
     extra: int = 4
 

@@ -6,7 +6,7 @@ with a discounted regression and pool, as `DriftingLinCORe` has them, of which t
 for. The other half is `RestartingLinCORe`.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from corebandit.parts.fading import check_discount
 from corebandit.policies.linear.drifting_lincore import DriftingLinCOReState, LinForgets
@@ -21,6 +21,7 @@ class DiscountedLinCORe(LinForgets):
     """
 
     discount: float = 0.9995
+    _: KW_ONLY
     alpha: float = 0.6
     extra: int = 4
     lam: float = 1e-3

@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from corebandit.compiled.bridge import allocating_nothing, kernel
+from corebandit.compiled.bridge import allocating_nothing, kernel, kernel_reassociated
 from corebandit.contracts.audit import check_pulls, check_within
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray
@@ -37,15 +37,32 @@ REWARDS, LONGEST = 0, 1  # what `seen` holds where
 
 
 @kernel
-def sandwiched_length(inner: FloatArray, factor: FloatArray, x: FloatArray, solved: FloatArray) -> float:
-    """Return sqrt(x' V^-1 V~ V^-1 x) for factors of V~ and V `(d, d)`; `solved` `(d,)` is scratch."""
-    d, total = x.size, 0.0
-    solve_lower(factor, x, solved)
-    solve_upper(factor, solved, solved)
-    for k in range(d):
+def fill_root(inner: FloatArray, factor: FloatArray, solved: FloatArray, root: FloatArray) -> None:
+    """Fill `root` `(d, d)` with Q V^-1, given the factors Q of V~ and R of V; `solved` `(d,)` is scratch.
+
+    Its columns times x, squared and added up, are x' V^-1 V~ V^-1 x.
+    """
+    d = solved.size
+    for column in range(d):
+        for j in range(d):
+            solved[j] = 1.0 if j == column else 0.0
+        solve_lower(factor, solved, solved)
+        solve_upper(factor, solved, solved)
+        for k in range(d):
+            entry = 0.0
+            for j in range(k, d):
+                entry += inner[k, j] * solved[j]
+            root[k, column] = entry
+
+
+@kernel_reassociated
+def length_of_product(root: FloatArray, x: FloatArray) -> float:
+    """Return the length of root times x."""
+    total = 0.0
+    for k in range(x.size):
         entry = 0.0
-        for j in range(k, d):
-            entry += inner[k, j] * solved[j]
+        for j in range(x.size):
+            entry += root[k, j] * x[j]
         total += entry * entry
     return math.sqrt(total)
 
@@ -58,6 +75,7 @@ class DLinUCBState(NamedTuple):
     squared: FadedRidge  # that fades twice as fast; its estimate is nobody's
     seen: FloatArray  # (2,) how many rewards; the longest row's squared length
     solved: FloatArray  # (d,) scratch
+    root: FloatArray  # (d, d) scratch
     sigma: float
     bias: float  # sqrt(lam) S
     log_confidence: float  # ln(1 / delta); negative: ln t
@@ -67,10 +85,9 @@ class DLinUCBState(NamedTuple):
         """Fill `scores` with the upper confidence bound of each row's reward."""
         radius = self.radius(features)
         predict(features, self.model.ridge.theta, scores)
+        fill_root(self.squared.ridge.factor, self.model.ridge.factor, self.solved, self.root)
         for arm in range(scores.size):
-            scores[arm] += radius * sandwiched_length(
-                self.squared.ridge.factor, self.model.ridge.factor, features[arm], self.solved
-            )
+            scores[arm] += radius * length_of_product(self.root, features[arm])
 
     def radius(self, features: FloatArray) -> float:
         """Return beta."""
@@ -150,6 +167,7 @@ class DLinUCB(FeaturePolicy):
             squared=new_faded_ridge(n_features, self.lam, self.discount**2),
             seen=np.zeros(2),
             solved=np.zeros(n_features),
+            root=np.zeros((n_features, n_features)),
             sigma=float(self.sigma),
             bias=math.sqrt(self.lam) * theta_norm,
             log_confidence=log_confidence,

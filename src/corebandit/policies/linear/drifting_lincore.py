@@ -14,7 +14,7 @@ Where we differ from LinCORe: no warm-up, and the noise's covariance has the rid
 there is any memory, and makes rows that were forgotten worth trying.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -81,7 +81,7 @@ class DriftingLinCOReState(NamedTuple):
         check_whole("the rounds since the last start", self.since, 0, n_seen)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LinForgets(FeaturePolicy):
     """What the forms of LinCORe share that forget: the noise, which is that of LinCORe without a warm-up."""
 
@@ -124,7 +124,8 @@ class DriftingLinCORe(LinForgets):
     """
 
     lasts: int = 10_000
-    alpha: float = 0.5
+    _: KW_ONLY
+    alpha: float = 0.4
     extra: int = 4
     lam: float = 1e-3
 

@@ -7,7 +7,7 @@ forgotten: the regression, the noise, the pool. This is one half of `DriftingLin
 `DiscountedLinCORe`. It notices nothing of rows that it does not try.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from corebandit.contracts.validate import check_number
 from corebandit.policies.arms.drifting_core import DELTA
@@ -23,6 +23,7 @@ class RestartingLinCORe(LinForgets):
     """
 
     delta: float = DELTA
+    _: KW_ONLY
     alpha: float = 0.6
     extra: int = 4
     lam: float = 1e-3

@@ -6,7 +6,7 @@ where G = lam I + sum of x_l x_l', the sum of x_l Y_l and the pool are of the la
 the window leaves the pool too. The rest is as in `DriftingLinCORe`.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -66,6 +66,7 @@ class WindowLinCORe(LinForgets):
     """
 
     window: int = 4000
+    _: KW_ONLY
     alpha: float = 0.6
     extra: int = 4
     lam: float = 1e-3
