@@ -44,7 +44,7 @@ class Watch:
         """Take in a reward, and tell whether the option seems to have changed; `change` tells how.
 
         >>> watch = Watch()
-        >>> any([watch.hears(reward) for reward in [0.0, 1.0] * 500 + [1.0] * 128])
+        >>> any([watch.hears(reward) for reward in [0.0, 1.0] * 384 + [1.0] * 128])
         True
         >>> watch.change.before, watch.change.after
         (0.5, 1.0)
