@@ -148,6 +148,7 @@ def games_of(names: Sequence[str]) -> list[tuple[Any, Any]]:
     """Return every policy that is compiled, on a problem that it is made for."""
     games: list[tuple[Any, Any]] = [(make(), cb.BernoulliBandit()) for make in arm_policies().values()]
     games += [(cb.CORe(), cb.GaussianBandit()), (cb.CORe(), cb.BetaBandit()), (cb.UCB1(), cb.MixedBandit())]
+    games += [(cb.DriftingCORe(), cb.ChangingBandit()), (cb.DriftingLinCORe(), cb.ChangingLinearBandit())]
     neural = neural_policies()
     for name, make in feature_policies().items():
         if name not in neural and make.runs_compiled and name != "EstimatorCORe":

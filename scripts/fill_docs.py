@@ -13,6 +13,7 @@ A page has marks in it, between which this script writes:
     <!-- numbers: about figure1 -->       how large the run was, when and by which version
     <!-- numbers: settings warmup -->     how settings of CORe's warm-up compare with the best rivals
     <!-- numbers: differences samplers --> each policy beside the first one, on the same problems
+    <!-- numbers: worlds drift -->        CORe's forms in each world that changes, beside the best rival
     <!-- end -->
 
 and within a line `<!-- number: figure1 bernoulli "CORe" -->...<!-- end -->`, a mean with its error.
@@ -30,14 +31,22 @@ from typing import Any
 
 from corebandit.experiments.result import Result
 from corebandit.report import tables
-from corebandit.reproduction.studies import warmup_study
+from corebandit.reproduction.studies import drift_study, warmup_study
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "results"
-PAGES = ("README.md", "docs/results.md", "docs/which_policy.md", "docs/own_model.md", "docs/guide.md")
+PAGES = (
+    "README.md",
+    "docs/results.md",
+    "docs/which_policy.md",
+    "docs/own_model.md",
+    "docs/guide.md",
+    "docs/changing.md",
+)
 FIGURES = {"F1": "figure1", "F2": "figure2", "F3": "figure3", "F4": "figure4", "T": "theory"}
-STUDIES = {"G": "glm", "X": "exchange", "W": "warmup", "N": "neural"}  # by how their claims begin
+STUDIES = {"G": "glm", "X": "exchange", "W": "warmup", "N": "neural", "D": "drift"}  # by how their claims begin
 FILES = ("refits", "samplers")  # of `corebandit run docs/results/*.toml`, without claims
+SHOWN = {"warmup": tuple(warmup_study.PARTS), "drift": drift_study.PARTS}
 KEPT = ("figure", "problem", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")
 SETTINGS = {  # warm-up factor and alpha
     "recommended": (0.5, 0.6),
@@ -67,8 +76,8 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
         rows = _of_figure(summary["averages"], figure) or _of_figure(summary["rows"], figure)
         if not rows:
             continue
-        if figure == "warmup":  # a thousand cells, of which settings_of keeps what pages show
-            rows = [row for row in rows if row["figure"] in warmup_study.PARTS]
+        if figure in SHOWN:  # and not the search before it: of a thousand cells settings_of keeps what pages show
+            rows = [row for row in rows if row["figure"] in SHOWN[figure]]
         content = {
             "about": {
                 **{key: about[key] for key in ("made", "version", "sources")},
@@ -211,6 +220,27 @@ def differences(stored: Stored, figure: str) -> str:
     return _lines([head, ("---",) * len(head), *lines])
 
 
+def worlds(stored: Stored, figure: str) -> str:
+    """Return CORe's forms in each world that changes: a row a world, with the best rival, tuned and as it comes."""
+    ours = [policy for policy in drift_study.OURS if policy not in (drift_study.FREE, drift_study.TS)]
+    rows = [row for row in stored["rows"] if row["figure"] == figure]
+    lines = [("world", *ours, "best rival, tuned", "best rival, untuned")]
+    lines.append(("---",) * len(lines[0]))
+    for problem in dict.fromkeys(row["problem"] for row in rows):
+        here = {row["policy"]: row for row in rows if row["problem"] == problem}
+        others = [row for row in here.values() if row["policy"] not in drift_study.OURS]
+        best = min(others, key=lambda row: row["mean"])
+        untuned = min((row for row in others if " " not in row["policy"]), key=lambda row: row["mean"])
+        lines.append(
+            (
+                stored["titles"][f"{figure} {problem}"],
+                *(tables.with_error(here[policy]["mean"], here[policy]["stderr"]) for policy in ours),
+                *(f"{tables.with_error(row['mean'], row['stderr'])} ({row['policy']})" for row in (best, untuned)),
+            )
+        )
+    return _lines(lines)
+
+
 BLOCKS: dict[str, Callable[..., str]] = {
     "table": table,
     "claims": claims,
@@ -218,6 +248,7 @@ BLOCKS: dict[str, Callable[..., str]] = {
     "about": about,
     "settings": settings,
     "differences": differences,
+    "worlds": worlds,
 }
 
 

@@ -94,12 +94,17 @@ def test_every_label_is_a_spec_of_itself():
         cb.PoissonBandit(rate=50.0),
         cb.NonlinearBandit("cosine", n_arms=3),
         cb.ClassificationBandit("wine"),
+        cb.ChangingBandit("season", rewards="gaussian"),
+        cb.ChangedArms([0.3, 0.4], [0.5, 0.4], lasts=100),
+        cb.QuietlyBetter(lasts=100),
+        cb.ChangingLinearBandit("smooth", contextual=True),
     ):
         assert problem_from(problem.label) == problem
     assert set(known_problems()) == {
         *("bernoulli", "beta", "gaussian", "mixed", "student_t", "unequal", "purchase", "arms"),
         *("linear", "contextual", "fixed_linear", "logistic", "poisson"),
         *("nonlinear", "classification", "fixed_classification"),
+        *("changing", "changed_arms", "changed_best", "quietly_better", "changing_linear"),
         *("ranking", "yandex_like", "stored_query"),
     }
 

@@ -11,7 +11,7 @@ from corebandit.report import tables
 from corebandit.report.claim import Claim
 from corebandit.reproduction.figure import Size
 from corebandit.reproduction.publish import publish
-from corebandit.reproduction.studies import warmup_study
+from corebandit.reproduction.studies import drift_study, warmup_study
 from made_up import made_up
 
 ROOT = Path(__file__).parents[1]
@@ -122,6 +122,19 @@ def test_settings_of_the_warm_up_are_compared_with_the_best_rival_of_each_proble
     page = SCRIPT["filled"]("<!-- numbers: settings warmup -->\n<!-- end -->", {"warmup": {"settings": rows}})
     assert "| setting | 100 rounds, 60 runs | 1,000 rounds, 30 runs | gone bad, 100 | gone bad, 1,000 |" in page
     assert "| recommended: factor 0.5, alpha 0.6 | 1.5" in page
+
+
+def test_forms_of_core_are_shown_beside_the_best_rival_of_each_world():
+    ours = dict.fromkeys(drift_study.OURS, 100.0)
+    rivals = {"SW-UCB": 400.0, "D-UCB": 300.0, "SW-UCB 4,000, 0.05": 200.0}
+    rows = [
+        {"figure": "drift", "problem": "p", "policy": policy, "mean": mean, "stderr": 1.0}
+        for policy, mean in {**ours, **rivals}.items()
+    ]
+    stored = {"drift": {"rows": rows, "titles": {"drift p": "Seasons"}}}
+    page = SCRIPT["filled"]("<!-- numbers: worlds drift -->\n<!-- end -->", stored)
+    assert "| Seasons | 100.0 ± 1.0 |" in page
+    assert "| 200.0 ± 1.0 (SW-UCB 4,000, 0.05) | 300.0 ± 1.0 (D-UCB) |" in page
 
 
 def test_stored_files_are_small_and_say_where_they_come_from():

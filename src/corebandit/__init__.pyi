@@ -34,6 +34,18 @@ from corebandit.policies.arms.epsilon_greedy import EpsilonGreedy as EpsilonGree
 from corebandit.policies.arms.uniform_random import UniformRandom as UniformRandom
 from corebandit.policies.arms.recommended_core import RecommendedCORe as RecommendedCORe
 
+# Choosing among arms of worlds that change.
+from corebandit.policies.arms.drifting_core import DriftingCORe as DriftingCORe
+from corebandit.policies.arms.window_core import WindowCORe as WindowCORe
+from corebandit.policies.arms.discounted_core import DiscountedCORe as DiscountedCORe
+from corebandit.policies.arms.restarting_core import RestartingCORe as RestartingCORe
+from corebandit.policies.arms.ducb import DUCB as DUCB
+from corebandit.policies.arms.swucb import SWUCB as SWUCB
+from corebandit.policies.arms.dts import DTS as DTS
+from corebandit.policies.arms.swts import SWTS as SWTS
+from corebandit.policies.arms.cusum_ucb import CUSUMUCB as CUSUMUCB
+from corebandit.policies.arms.exp3s import Exp3S as Exp3S
+
 # Choosing by features.
 from corebandit.policies.linear.lincore import LinCORe as LinCORe
 from corebandit.policies.linear.linucb import LinUCB as LinUCB
@@ -44,6 +56,13 @@ from corebandit.policies.linear.lin_reward_exchange import LinRewardExchange as 
 from corebandit.policies.linear.lin_epsilon_greedy import LinEpsilonGreedy as LinEpsilonGreedy
 from corebandit.policies.linear.lin_greedy import LinGreedy as LinGreedy
 from corebandit.policies.linear.recommended_lincore import RecommendedLinCORe as RecommendedLinCORe
+
+# The same in worlds that change.
+from corebandit.policies.linear.drifting_lincore import DriftingLinCORe as DriftingLinCORe
+from corebandit.policies.linear.window_lincore import WindowLinCORe as WindowLinCORe
+from corebandit.policies.linear.discounted_lincore import DiscountedLinCORe as DiscountedLinCORe
+from corebandit.policies.linear.restarting_lincore import RestartingLinCORe as RestartingLinCORe
+from corebandit.policies.linear.dlinucb import DLinUCB as DLinUCB
 
 # Choosing by a model of the user's own.
 from corebandit.policies.models.estimator_core import EstimatorCORe as EstimatorCORe
@@ -91,6 +110,13 @@ from corebandit.problems.counts import PoissonBandit as PoissonBandit
 from corebandit.problems.nonlinear import NonlinearBandit as NonlinearBandit
 from corebandit.problems.classification import ClassificationBandit as ClassificationBandit
 from corebandit.problems.classification import FixedClassification as FixedClassification
+
+# Worlds that change.
+from corebandit.problems.changing import ChangingBandit as ChangingBandit
+from corebandit.problems.changing import ChangedArms as ChangedArms
+from corebandit.problems.changing import ChangedBest as ChangedBest
+from corebandit.problems.changing import QuietlyBetter as QuietlyBetter
+from corebandit.problems.changing_linear import ChangingLinearBandit as ChangingLinearBandit
 
 # Users who click.
 from corebandit.ranking.ranking_problems import RankingBandit as RankingBandit

@@ -264,6 +264,8 @@ def test_the_table_of_an_agent_by_hand():
         "mean": [pytest.approx(7 / 3), 5.0, None, None],
         "ci_low": [pytest.approx(7 / 3 - half), None, None, None],
         "ci_high": [pytest.approx(7 / 3 + half), None, None, None],
+        "before": [None] * 4,
+        "after": [None] * 4,
         "probability": [0.0, 0.0, 0.0, 1.0],  # blue has its part of the decisions that wait
         "last_told": [begin, begin.replace(microsecond=500_000), None, None],
     }

@@ -31,6 +31,10 @@ VARIANTS = [
     cb.RewardExchange(probability=0.15, kept=False),
     cb.LinCORe(sampler="exact"),
     cb.LinUCB(radius="determinant"),
+    cb.WindowCORe(window=100),
+    cb.SWUCB(window=100),
+    cb.DriftingCORe(lasts=5),
+    cb.WindowLinCORe(window=100),
 ]
 # Settings that the tests of each policy look at closely.
 FURTHER = [
@@ -57,7 +61,7 @@ TWINS = [
 ]
 SLOW = [cb.Giro(), cb.EstimatorCORe()]
 SELDOM = [*FURTHER, *TWINS, *SLOW]
-HEAVY = [cb.PHE(), cb.NPTS(), cb.GLMCORe()]
+HEAVY = [cb.PHE(), cb.NPTS(), cb.GLMCORe(), cb.DriftingCORe()]
 FIRST = often(QUICK, [*QUICK, *HEAVY], pytest.mark.heavy)
 REST = often(
     [], [each for each in [*POLICIES, *VARIANTS] if each not in [*QUICK, *HEAVY, *SELDOM]], pytest.mark.thorough
@@ -107,6 +111,8 @@ def test_policies_keep_the_contract_without_a_horizon(policy):
         cb.FixedLinear([[1, 0], [0, 1], [1, 1]], theta=[0.2, 0.4], rewards="gaussian"),
         pytest.param(cb.NonlinearBandit("quadratic"), marks=pytest.mark.endurance),  # tests/problems has one
         cb.FixedClassification([[1, 0], [0, 1], [1, 1]], labels=[0, 1, 0]),
+        cb.ChangingBandit(),
+        cb.ChangingLinearBandit(),
     ],
     ids=lambda problem: problem.name,
 )

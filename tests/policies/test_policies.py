@@ -16,12 +16,15 @@ from corebandit.policies import (
     NPTS,
     PHE,
     SSMC,
+    SWUCB,
     UCBV,
     BootstrapTS,
     CORe,
+    DriftingCORe,
     GaussianTS,
     RewardExchange,
     WeightedBootstrap,
+    WindowCORe,
 )
 from corebandit.randomness.stream import stream
 
@@ -39,6 +42,9 @@ VARIANTS = [recipe() for recipe in arm_policies().values()] + [
     WeightedBootstrap(weights="gaussian"),
     RewardExchange(probability=0.15, kept=False),
     RewardExchange(probability=5.0, decay=1.0),
+    WindowCORe(window=150),
+    SWUCB(window=150),
+    DriftingCORe(lasts=5),
 ]
 every_policy = pytest.mark.parametrize("policy", VARIANTS, ids=lambda policy: policy.label)
 every_kind_of_reward = pytest.mark.parametrize("decimals", [0, 6])

@@ -242,7 +242,7 @@ class Agent(LiveAgent[Hashable, Choice]):
         index, row, _ = choice
         self._desk.learn(index, row, lesson)
         if self._options.names is not None:
-            self._ledger.traffic.hear(index, lesson, now)
+            self._hear(index, lesson, now)
 
     def _lesson(self, default_reward: float) -> float:
         return default_reward
@@ -297,8 +297,9 @@ class Agent(LiveAgent[Hashable, Choice]):
 
         Columns: `arm` (strings and whole numbers as they are, else the repr), `on_offer`, rewards `told`, decisions
         `open`, rewards that came too `late`, the `mean` of the rewards and its 95 % interval by the t distribution,
-        `ci_low` to `ci_high` (from 2 rewards on), the `probability` to be chosen next, and when it was `last_told`.
-        A policy that chooses by features must be given them, as `ask` is, to know a probability.
+        `ci_low` to `ci_high` (from 2 rewards on), means `before` and `after` where rewards seem to have changed, the
+        `probability` to be chosen next, and when it was `last_told`. A policy that chooses by features must be given
+        them, as `ask` is, to know a probability.
 
         The interval takes rewards for independent. What a policy chose by its rewards is not quite: means of arms
         that were given up early are biased downwards.

@@ -18,6 +18,7 @@ from corebandit.agents.forks import in_forks
 from corebandit.agents.ids import DecisionId
 from corebandit.agents.ledger import Choice, Chosen, Ledger
 from corebandit.agents.looking import ShowsItself
+from corebandit.agents.noticing import tell_of
 from corebandit.agents.options import Named, Unnamed, plain_option
 from corebandit.agents.saving import SavesItself
 from corebandit.agents.settings import Clock, Settings, checked_clock
@@ -66,6 +67,13 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
         self._ledger = Ledger(noun, lesson, in_words, self._desk.options_of, traffic, is_of_one)
         self._by_lot = None if self.settings.propensity_draws is None else self._desk.draw_lot
         in_forks(self)
+
+    def _hear(self, option: int, reward: float, now: float) -> None:
+        """Count a reward of an option that has a name, and warn in the log if the option seems to have changed."""
+        if self._ledger.traffic.hear(option, reward, now):
+            change, names = self._ledger.traffic.tallies[option].watch.change, self._options.names
+            if change is not None and names is not None:
+                tell_of(self._options.noun, names[option], change)
 
     # Processes ----------------------------------------------------------------------------------------------------
 

@@ -66,6 +66,7 @@ class ShowsItself:
 def columns_of(noun: str, names: Sequence[Hashable], retired: Iterable[int], tallies: Sequence[Tally]) -> Columns:
     """Return what is known of each option, column by column."""
     off_offer = frozenset(retired)
+    changes = [tally.watch.change for tally in tallies]
     intervals = [interval_of_mean(tally.told, tally.mean, tally.spread) for tally in tallies]
     return {
         noun: shown_names(names),
@@ -76,6 +77,8 @@ def columns_of(noun: str, names: Sequence[Hashable], retired: Iterable[int], tal
         "mean": [tally.mean if tally.told else None for tally in tallies],
         "ci_low": [interval[0] for interval in intervals],
         "ci_high": [interval[1] for interval in intervals],
+        "before": [None if change is None else change.before for change in changes],
+        "after": [None if change is None else change.after for change in changes],
         "last_told": [in_utc(tally.last_told) for tally in tallies],
     }
 
@@ -128,7 +131,7 @@ def as_frame(columns: Columns, probability: Mapping[int, float] | None) -> "pl.D
         noun: pl.Int64 if isinstance(columns[noun][0], int) else pl.String,
         "on_offer": pl.Boolean,
         **dict.fromkeys(("told", "open", "late"), whole),
-        **dict.fromkeys(("mean", "ci_low", "ci_high", "probability"), number),
+        **dict.fromkeys(("mean", "ci_low", "ci_high", "before", "after", "probability"), number),
         "last_told": pl.Datetime("us", "UTC"),
     }
     chances = [None if probability is None else probability.get(index, 0.0) for index in rows]

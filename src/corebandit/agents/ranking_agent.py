@@ -216,7 +216,7 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
         shown, flags = choice[0], np.asarray(lesson, np.int64)
         self._desk.learn(shown, flags)
         for item, flag in zip(shown.tolist(), flags.tolist(), strict=True):
-            self._ledger.traffic.hear(item, float(flag), now)
+            self._hear(item, float(flag), now)
 
     def _lesson(self, default_reward: float) -> list[int]:
         return [0] * self.n_positions

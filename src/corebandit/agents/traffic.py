@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from corebandit.agents.noticing import Watch
 from corebandit.contracts.audit import MOST_OBSERVATIONS, demand
 from corebandit.contracts.recipe import LARGEST_REWARD
 from corebandit.contracts.state import IntArray
@@ -25,7 +26,7 @@ PATIENCE = 100  # decisions in a row without a reward, of an option that is othe
 class Tally:
     """What became of the decisions for one option."""
 
-    __slots__ = ("last_told", "late", "mean", "open", "patience", "spread", "told", "unanswered")
+    __slots__ = ("last_told", "late", "mean", "open", "patience", "spread", "told", "unanswered", "watch")
 
     def __init__(self) -> None:
         self.open = 0  # decisions that wait
@@ -35,6 +36,7 @@ class Tally:
         self.patience = 0  # as many of these are fine
         self.last_told: float | None = None
         self.late = 0  # rewards that came after the end of the window
+        self.watch = Watch()  # whether what it pays has changed
 
     @property
     def made(self) -> int:
@@ -92,8 +94,8 @@ class Traffic:
         if n_open == 0:
             self._waiting.discard(option)
 
-    def hear(self, option: int, reward: float, now: float) -> None:
-        """Count a reward of an option."""
+    def hear(self, option: int, reward: float, now: float) -> bool:
+        """Count a reward of an option, and tell whether the option seems to have changed."""
         tally = self.tallies[option]
         tally.told = told = tally.told + 1
         gap = reward - tally.mean
@@ -102,6 +104,7 @@ class Traffic:
         tally.last_told, tally.unanswered = now, 0
         if tally.patience < self.patience:
             tally.patience += 1
+        return tally.watch.hears(reward)
 
     def _note(self, option: int) -> None:
         recent, counts = self._recent, self._recent_counts

@@ -15,6 +15,7 @@ from corebandit.problems.given import Given
 from corebandit.randomness.stream import Stream, stream
 
 N_OFFERS, N_RANKINGS = 20, 3
+N_CHANGING, LOOKED_AT = 3000, 50  # rounds of a problem that changes, and how often means are looked at unasked
 
 
 def check_problem(problem: Any, n_pulls: int = 4000) -> None:
@@ -42,6 +43,41 @@ def check_problem(problem: Any, n_pulls: int = 4000) -> None:
         check_pay_of_rows(name, instance, problem.support, n_pulls)
     else:
         check_pay_of_arms(name, instance, problem.support, n_pulls)
+    if hasattr(instance, "begin_round"):
+        check_changes(problem, n_pulls)
+
+
+def check_changes(problem: Problem, n_pulls: int) -> None:
+    """Check that means change in the rounds that say so, of themselves, and that arms pay what they are then."""
+    name = problem.label
+    instance, twin = (problem.draw(stream(SEED, "instance")) for _ in range(2))
+    features, contexts = None, stream(SEED, "contexts")
+    if offers_features(instance):
+        features = np.zeros((instance.n_arms, instance.n_features))
+        instance.offer(1, contexts, features)
+    before = _means(instance, features)
+    for current_round in range(1, N_CHANGING + 1):
+        may_be_new, too = (bool(each.begin_round(current_round)) for each in (instance, twin))
+        if not may_be_new and current_round % LOOKED_AT:
+            continue
+        means = _means(instance, features)
+        sentence = f"in round {current_round} its means changed, but begin_round did not return True"
+        require(may_be_new or np.array_equal(means, before), name, sentence)
+        same = too == may_be_new and np.array_equal(means, _means(twin, features))
+        require(same, name, f"in round {current_round} it is not what another one drawn from the same stream is")
+        require(np.isfinite(means).all(), name, f"its means in round {current_round} must be finite, not {means}")
+        before = means
+    if features is None:
+        check_pay_of_arms(name, instance, problem.support, n_pulls)
+    else:
+        check_pay_of_rows(name, instance, problem.support, n_pulls)
+
+
+def _means(instance: Any, features: Any) -> Any:
+    """Return the means of all arms, or those of rows."""
+    if features is None:
+        return np.array([instance.mean(arm) for arm in range(instance.n_arms)])
+    return np.array([instance.mean(arm, features[arm]) for arm in range(instance.n_arms)])
 
 
 def check_pay_of_arms(name: str, instance: Any, support: tuple[float, float], n_pulls: int) -> None:

@@ -20,7 +20,8 @@ def reproduce(
     figures: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Which: figure1, figure2, figure3, figure4, theory; beyond the paper: glm, exchange, warmup, neural.",
+            help="Which: figure1, figure2, figure3, figure4, theory; beyond the paper: glm, exchange, warmup, neural, "
+            "drift.",
             show_default="those of the paper",
         ),
     ] = None,

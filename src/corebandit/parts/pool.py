@@ -204,6 +204,17 @@ class Pool(NamedTuple):
         if self.tally[DISTINCT] > N_ATOMS:
             _set_limit(self.moments, self.atoms, self.limit)
 
+    def renew(self, reward: float, rng: Stream) -> None:
+        """Add a reward; a full pool of limited size lets go of its oldest, so that it keeps the last so many."""
+        n_seen = self.tally[SEEN]
+        if n_seen < self.size:
+            self.add(reward, rng)
+            return
+        self.tally[SEEN] = n_seen + 1
+        self.replace(n_seen % self.size, reward)
+        if self.tally[DISTINCT] > N_ATOMS:
+            _set_limit(self.moments, self.atoms, self.limit)
+
     def replace(self, place: int, reward: float) -> None:
         """Put a reward in the place of another."""
         old = self.values[place]

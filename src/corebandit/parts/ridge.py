@@ -139,7 +139,7 @@ def longest_allowed(n_features: int) -> float:
     return n_features * LARGEST_FEATURE**2 * 1.1  # rounding
 
 
-def _audit_factor(factor: FloatArray, fresh: FloatArray) -> None:
+def audit_factor(factor: FloatArray, fresh: FloatArray) -> None:
     """Raise a DamagedFile unless this is an upper triangle whose diagonal has only grown."""
     largest = max(1.0 / SQUARABLE, float(fresh.max()))
     check_within("the factor of a regression", factor, -largest, largest)
@@ -195,7 +195,7 @@ class Ridge(NamedTuple):
 
     def audit(self, fresh: Self) -> None:
         """Raise a DamagedFile unless the factor is one, of at least the ridge, and the estimate solves R theta = z."""
-        _audit_factor(self.factor, fresh.factor)
+        audit_factor(self.factor, fresh.factor)
         check_within("the targets of a regression", self.target, -1.0 / SQUARABLE, 1.0 / SQUARABLE)
         check_finite("the estimate", self.theta)
         sizes = np.abs(self.factor) @ np.abs(self.theta) + np.abs(self.target)
@@ -236,7 +236,7 @@ class Noise(NamedTuple):
 
     def audit(self, fresh: Self) -> None:
         """Raise a DamagedFile unless the factor is one."""
-        _audit_factor(self.factor, fresh.factor)
+        audit_factor(self.factor, fresh.factor)
         check_equal("the noise's target", self.nothing, 0.0)
 
 

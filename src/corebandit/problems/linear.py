@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corebandit.compiled.bridge import allocating_nothing, kernel
+from corebandit.compiled.bridge import allocating_nothing, inlined, kernel
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL, Problem
 from corebandit.contracts.state import FloatArray, one_of
@@ -27,6 +27,15 @@ LEAST_BETA_MEAN = 1e-6  # a beta law has no mean of 0 or 1
 THETA_LENGTH = 0.5
 MOST_IN_LABEL = 20
 ROUNDING = 1e-12  # how far outside [0, 1] sums may put a mean that is 0 or 1: 0.3 - 3 * 0.1 < 0
+
+
+@inlined
+def draw_around(law: int, mean: float, spread: float, words: Words) -> float:
+    """Draw a reward of this mean; `spread` is sigma of Gaussian rewards, v of beta rewards."""
+    if law != BETA:
+        return draw_reward(law, mean, spread, words)
+    mean = min(max(mean, LEAST_BETA_MEAN), 1.0 - LEAST_BETA_MEAN)
+    return draw_reward(BETA, spread * mean, spread * (1.0 - mean), words)
 
 
 @allocating_nothing
@@ -73,11 +82,7 @@ class LinearArms(NamedTuple):
 
     def pull(self, arm: int, x: FloatArray, rng: Stream) -> float:
         """Draw a reward of an arm with features `x`."""
-        mean = self.mean(arm, x)
-        if self.law != BETA:
-            return draw_reward(self.law, mean, self.spread, rng.words)
-        mean = min(max(mean, LEAST_BETA_MEAN), 1.0 - LEAST_BETA_MEAN)
-        return draw_reward(BETA, self.spread * mean, self.spread * (1.0 - mean), rng.words)
+        return draw_around(self.law, self.mean(arm, x), self.spread, rng.words)
 
 
 @kernel
@@ -135,8 +140,8 @@ def random_theta(n_features: int, length: float, rng: Stream) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearProblem(Problem):
-    """What the linear problems share: how rewards are paid."""
+class PaidByMean(Problem):
+    """What problems share whose arms have a mean each: how rewards are paid."""
 
     rewards: str = "bernoulli"
     sigma: float = 0.5
@@ -147,15 +152,24 @@ class LinearProblem(Problem):
         check_number("sigma", self.sigma, at_least=0)
         check_number("v", self.v, above=0)
 
-    def arms(self, features: FloatArray, theta: FloatArray, is_contextual: bool = False) -> LinearArms:
-        """Return arms with these features `(n_arms, d)` and this theta `(d,)` that pay such rewards."""
-        spread = self.v if self.rewards == "beta" else self.sigma
-        return LinearArms(features, theta, REWARDS[self.rewards], float(spread), is_contextual)
+    @property
+    def spread(self) -> float:
+        """Return what `draw_around` takes beside a mean."""
+        return float(self.v if self.rewards == "beta" else self.sigma)
 
     @property
     def support(self) -> tuple[float, float]:
         """Return bounds that every reward keeps."""
         return REAL_LINE if self.rewards == "gaussian" else UNIT_INTERVAL
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearProblem(PaidByMean):
+    """A problem whose means are linear in features."""
+
+    def arms(self, features: FloatArray, theta: FloatArray, is_contextual: bool = False) -> LinearArms:
+        """Return arms with these features `(n_arms, d)` and this theta `(d,)` that pay such rewards."""
+        return LinearArms(features, theta, REWARDS[self.rewards], self.spread, is_contextual)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,73 @@
+"""The last rounds, of which a policy with a window keeps the sums: a reward that leaves the window leaves them too."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from corebandit.compiled.bridge import allocating_nothing
+from corebandit.contracts.audit import check_equal, check_rewards, check_total, check_whole, check_within
+from corebandit.contracts.state import FloatArray, IntArray
+
+
+@allocating_nothing
+class Recent(NamedTuple):
+    """Counts and sums of the rewards of the last rounds, by arm. Make one with `new_recent`."""
+
+    counts: FloatArray  # (n_arms,) pulls in the window
+    sums: FloatArray  # (n_arms,) total reward in the window
+    arms: IntArray  # (window,) who was chosen, in the order of the rounds, the newest in the place of the oldest
+    rewards: FloatArray  # (window,) what came of it
+    seen: IntArray  # (1,) rewards ever
+    window: int
+
+    def push(self, arm: int, reward: float) -> None:
+        """Learn a reward, and forget the one that leaves the window."""
+        n_seen = self.seen[0]
+        self.seen[0] = n_seen + 1
+        place = n_seen % self.window
+        if n_seen >= self.window:
+            old = self.arms[place]
+            self.counts[old] -= 1.0
+            self.sums[old] -= self.rewards[place]
+        self.arms[place] = arm
+        self.rewards[place] = reward
+        self.counts[arm] += 1.0
+        self.sums[arm] += reward
+        if n_seen >= self.window and place == 0:  # what leaves does not take its rounding errors with it
+            self.add_up()
+
+    def add_up(self) -> None:
+        """Compute the sums of a full window afresh."""
+        for arm in range(self.sums.size):
+            self.sums[arm] = 0.0
+        for place in range(self.window):
+            self.sums[self.arms[place]] += self.rewards[place]
+
+    def audit(self, seen: range) -> int:
+        """Return how many rewards there were, or raise a DamagedFile unless all this is of the last of them."""
+        n_seen = check_total("rewards", int(self.seen[0]), seen)
+        n_kept = min(n_seen, self.window)
+        check_within("the window", n_kept, 0, self.arms.size)
+        arms, rewards = self.arms[:n_kept], self.rewards[:n_kept]
+        check_whole("the arms of the window", arms, 0, self.counts.size - 1)
+        check_rewards("the rewards of the window", rewards)
+        check_equal("the counts of the window", self.counts, np.bincount(arms, minlength=self.counts.size))
+        sums, sizes = (
+            np.bincount(arms, weights=weights, minlength=self.sums.size) for weights in (rewards, np.abs(rewards))
+        )
+        room = 1e-6 * sizes.sum() + 1e-200
+        check_within("the sums of the window", self.sums, sums - room, sums + room)
+        return n_seen
+
+
+def new_recent(n_arms: int, window: int, capacity: int) -> Recent:
+    """Return a window of so many rounds that has seen nothing; with room for `capacity` of them if that is less."""
+    room = min(window, capacity)
+    return Recent(
+        counts=np.zeros(n_arms),
+        sums=np.zeros(n_arms),
+        arms=np.zeros(room, np.int64),
+        rewards=np.zeros(room),
+        seen=np.zeros(1, np.int64),
+        window=int(window),
+    )

@@ -1,0 +1,175 @@
+r"""D-LinUCB: optimism with a linear model whose memory fades (Russac, Vernade and Cappé, NeurIPS 2019).
+
+    index = x' theta^ + beta sqrt(x' V^-1 V~ V^-1 x),   theta^ = V^-1 sum of g^(t-l) x_l Y_l
+    V = lam I + sum of g^(t-l) x_l x_l',   V~ = lam I + sum of g^(2(t-l)) x_l x_l',   g the discount
+    beta = sqrt(lam) S + sigma sqrt(2 ln(1/delta) + d ln(1 + L^2 (1 - g^(2t)) / (lam d (1 - g^2))))
+
+for rewards whose noise is sigma-sub-Gaussian (1/2 covers everything in [0, 1]), ||theta|| <= S and ||x|| <= L.
+
+Where we differ: nothing has to be known. By default delta is 1 / horizon, or 1 / t without a horizon; S is sqrt(d), as
+in `LinUCB`; and L is the length of the longest row among those chosen so far and those on offer.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from corebandit.compiled.bridge import allocating_nothing, kernel, kernel_reassociated
+from corebandit.contracts.audit import check_pulls, check_within
+from corebandit.contracts.recipe import FeaturePolicy
+from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import check_number
+from corebandit.parts.fading import check_discount
+from corebandit.parts.fading_ridge import FadedRidge, new_faded_ridge
+from corebandit.parts.ridge import (
+    longest_allowed,
+    longest_squared,
+    predict,
+    solve_lower,
+    solve_upper,
+    squared_length,
+)
+from corebandit.randomness.stream import Stream
+
+REWARDS, LONGEST = 0, 1  # what `seen` holds where
+
+
+@kernel
+def fill_root(inner: FloatArray, factor: FloatArray, solved: FloatArray, root: FloatArray) -> None:
+    """Fill `root` `(d, d)` with Q V^-1, given the factors Q of V~ and R of V; `solved` `(d,)` is scratch.
+
+    Its columns times x, squared and added up, are x' V^-1 V~ V^-1 x.
+    """
+    d = solved.size
+    for column in range(d):
+        for j in range(d):
+            solved[j] = 1.0 if j == column else 0.0
+        solve_lower(factor, solved, solved)
+        solve_upper(factor, solved, solved)
+        for k in range(d):
+            entry = 0.0
+            for j in range(k, d):
+                entry += inner[k, j] * solved[j]
+            root[k, column] = entry
+
+
+@kernel_reassociated
+def length_of_product(root: FloatArray, x: FloatArray) -> float:
+    """Return the length of root times x."""
+    total = 0.0
+    for k in range(x.size):
+        entry = 0.0
+        for j in range(x.size):
+            entry += root[k, j] * x[j]
+        total += entry * entry
+    return math.sqrt(total)
+
+
+@allocating_nothing
+class DLinUCBState(NamedTuple):
+    """What D-LinUCB remembers."""
+
+    model: FadedRidge
+    squared: FadedRidge  # that fades twice as fast; its estimate is nobody's
+    seen: FloatArray  # (2,) how many rewards; the longest row's squared length
+    solved: FloatArray  # (d,) scratch
+    root: FloatArray  # (d, d) scratch
+    sigma: float
+    bias: float  # sqrt(lam) S
+    log_confidence: float  # ln(1 / delta); negative: ln t
+    squared_row_norm: float  # L^2; negative: not known
+
+    def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
+        """Fill `scores` with the upper confidence bound of each row's reward."""
+        radius = self.radius(features)
+        predict(features, self.model.ridge.theta, scores)
+        fill_root(self.squared.ridge.factor, self.model.ridge.factor, self.solved, self.root)
+        for arm in range(scores.size):
+            scores[arm] += radius * length_of_product(self.root, features[arm])
+
+    def radius(self, features: FloatArray) -> float:
+        """Return beta."""
+        n_seen, d, squared = self.seen[REWARDS], self.solved.size, self.squared.discount
+        log_confidence = self.log_confidence if self.log_confidence >= 0.0 else math.log(n_seen + 1.0)
+        longest = self.squared_row_norm
+        if longest < 0.0:
+            longest = longest_squared(features, self.seen[LONGEST])
+        weight = n_seen if squared >= 1.0 else (1.0 - squared**n_seen) / (1.0 - squared)
+        spread = 2.0 * log_confidence + d * math.log1p(longest * weight / (self.model.lam * d))
+        return self.bias + self.sigma * math.sqrt(spread)
+
+    def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
+        """Learn from one reward."""
+        self.model.push(x, reward)
+        self.squared.push(x, reward)
+        self.seen[REWARDS] += 1.0
+        self.seen[LONGEST] = max(self.seen[LONGEST], squared_length(x))
+
+    def audit(self, fresh: Self, seen: range) -> None:
+        """Raise a DamagedFile unless these numbers could have come from learning."""
+        self.model.ridge.audit(fresh.model.ridge)
+        self.squared.ridge.audit(fresh.squared.ridge)
+        check_pulls("rewards", self.seen[REWARDS], seen)
+        check_within("the longest row", self.seen[LONGEST], 0.0, longest_allowed(self.solved.size))
+
+
+@dataclass(frozen=True)
+class DLinUCB(FeaturePolicy):
+    """Choose by upper confidence bounds of a linear model whose memory fades, for sigma-sub-Gaussian rewards.
+
+    Parameters
+    ----------
+    discount
+        How much a reward counts a round later; 1 - 1/n remembers about n rounds.
+    sigma
+        Sub-Gaussian constant of the noise.
+    lam
+        Ridge of the regression.
+    delta
+        Probability of an error; None is 1 / horizon, or 1 / round without one.
+    theta_norm, row_norm
+        Bounds on the lengths of theta and of a row; None is sqrt(d), and the longest row so far.
+
+    >>> DLinUCB(discount=0.99).label
+    'DLinUCB(discount=0.99)'
+    """
+
+    discount: float = 0.9995
+    sigma: float = 0.5
+    lam: float = 1.0
+    delta: float | None = None
+    theta_norm: float | None = None
+    row_norm: float | None = None
+
+    def __post_init__(self) -> None:
+        check_discount(self.discount)
+        check_number("sigma", self.sigma, above=0)
+        check_number("lam", self.lam, above=0)
+        if self.delta is not None:
+            check_number("delta", self.delta, above=0, below=1)
+        if self.theta_norm is not None:
+            check_number("theta_norm", self.theta_norm, at_least=0)
+        if self.row_norm is not None:
+            check_number("row_norm", self.row_norm, above=0)
+
+    def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> DLinUCBState:
+        """Return a state that has seen nothing."""
+        log_confidence = -1.0
+        if self.delta is not None:
+            log_confidence = -math.log(self.delta)
+        elif horizon is not None:
+            log_confidence = math.log(horizon)
+        theta_norm = math.sqrt(n_features) if self.theta_norm is None else self.theta_norm
+        return DLinUCBState(
+            model=new_faded_ridge(n_features, self.lam, self.discount),
+            squared=new_faded_ridge(n_features, self.lam, self.discount**2),
+            seen=np.zeros(2),
+            solved=np.zeros(n_features),
+            root=np.zeros((n_features, n_features)),
+            sigma=float(self.sigma),
+            bias=math.sqrt(self.lam) * theta_norm,
+            log_confidence=log_confidence,
+            squared_row_norm=-1.0 if self.row_norm is None else float(self.row_norm) ** 2,
+        )
