@@ -13,6 +13,7 @@ A page has marks in it, between which this script writes:
     <!-- numbers: about figure1 -->       how large the run was, when and by which version
     <!-- numbers: settings warmup -->     how settings of CORe's warm-up compare with the best rivals
     <!-- numbers: differences samplers --> each policy beside the first one, on the same problems
+    <!-- numbers: lines gain -->          a table as a benchmark stored it
     <!-- end -->
 
 and within a line `<!-- number: figure1 bernoulli "CORe" -->...<!-- end -->`, a mean with its error.
@@ -34,7 +35,7 @@ from corebandit.reproduction.studies import warmup_study
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "results"
-PAGES = ("README.md", "docs/results.md", "docs/which_policy.md", "docs/own_model.md", "docs/guide.md")
+PAGES = ("README.md", "docs/results.md", "docs/which_policy.md", "docs/own_model.md", "docs/guide.md", "docs/live.md")
 FIGURES = {"F1": "figure1", "F2": "figure2", "F3": "figure3", "F4": "figure4", "T": "theory"}
 STUDIES = {"G": "glm", "X": "exchange", "W": "warmup", "N": "neural"}  # by how their claims begin
 FILES = ("refits", "samplers")  # of `corebandit run docs/results/*.toml`, without claims
@@ -211,6 +212,11 @@ def differences(stored: Stored, figure: str) -> str:
     return _lines([head, ("---",) * len(head), *lines])
 
 
+def stored_lines(stored: Stored, figure: str) -> str:
+    """Return a table as a benchmark stored it: its head and its lines."""
+    return _lines([tuple(stored["head"]), ("---",) * len(stored["head"]), *map(tuple, stored["lines"])])
+
+
 BLOCKS: dict[str, Callable[..., str]] = {
     "table": table,
     "claims": claims,
@@ -218,6 +224,7 @@ BLOCKS: dict[str, Callable[..., str]] = {
     "about": about,
     "settings": settings,
     "differences": differences,
+    "lines": stored_lines,
 }
 
 

@@ -162,7 +162,7 @@ def test_options_that_are_not_on_offer_are_never_chosen_nor_scored():
     for seed in range(100):
         rows = random_rows(seed, 2, 2)
         decision = agent.ask(rows, arms=["blue", "red"])
-        _, (_, row, _), _ = agent._ledger.waiting[decision.id]
+        _, (_, row, _, _), _ = agent._ledger.waiting[decision.id]
         assert decision.arm in ("blue", "red")
         assert np.array_equal(row, rows[["blue", "red"].index(decision.arm)])
         agent.tell(decision, 1.0)

@@ -10,8 +10,8 @@ from corebandit.contracts.features import as_rows
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import shortened
 
-ASK, TELL, OBSERVE, FORGET, EXPIRE, LATE, ADD, RETIRE, TURN_BACK = (
-    *("ask", "tell", "observe", "forget", "expire", "late", "add", "retire", "turn back"),
+ASK, HOLD_OUT, TELL, OBSERVE, FORGET, EXPIRE, LATE, ADD, RETIRE, TURN_BACK = (
+    *("ask", "hold out", "tell", "observe", "forget", "expire", "late", "add", "retire", "turn back"),
 )
 
 
@@ -32,7 +32,13 @@ def as_given(features: Any, arms: Any) -> tuple[Any, Any]:
 def asked(decision: Any, now: float, features: FloatArray | None, arms: Iterable[Hashable] | None) -> list[Any]:
     """Return a decision as a journal has it: what it was given is left away at the end where it was not."""
     chances = decision.propensities
-    event: list[Any] = [ASK, decision.id, now, arm_to_json(decision.arm), _in_json(chances)]
+    event: list[Any] = [
+        HOLD_OUT if decision.is_held_out else ASK,
+        decision.id,
+        now,
+        arm_to_json(decision.arm),
+        _in_json(chances),
+    ]
     if features is not None or arms is not None:
         event.append(None if features is None else array_to_json(features))
     if arms is not None:
@@ -44,7 +50,8 @@ def ranked(ranking: Any, now: float) -> list[Any]:
     """Return a ranking as a journal has it."""
     chances = ranking.propensities
     items = [arm_to_json(item) for item in ranking.items]
-    return [ASK, ranking.id, now, items, None if chances is None else [_in_json(place) for place in chances]]
+    kind = HOLD_OUT if ranking.is_held_out else ASK
+    return [kind, ranking.id, now, items, None if chances is None else [_in_json(place) for place in chances]]
 
 
 def _in_json(chances: Mapping[Hashable, float] | None) -> list[list[Any]] | None:

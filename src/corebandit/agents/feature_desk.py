@@ -21,7 +21,7 @@ from corebandit.contracts.validate import check_count
 from corebandit.randomness.stream import Stream
 
 N_FEATURES = 3  # while nobody knows
-RowChoice = tuple[int, FloatArray, Chances | None]
+RowChoice = tuple[int, FloatArray, Chances | None, bool | None]
 
 
 class FeatureDesk(Desk):
@@ -72,16 +72,22 @@ class FeatureDesk(Desk):
         if answer is not None:
             check_finite("features", rows)
             return answer(offered, traffic, table)
+        if table.shape[1] != self.n_features or table.shape[0] > self.n_arms:
+            check_finite("features", rows)
+        choice = self.pick(offered, traffic, table)
+        if choice[0] < 0:
+            check_finite("features", rows)
+        return choice
+
+    def pick(self, offered: IntArray, traffic: Traffic, table: FloatArray) -> RowChoice:
+        """Return the policy's own choice, or an index below 0 if a feature is not finite or is huge."""
         n_rows, d = table.shape
         if d != self.n_features or n_rows > self.n_arms:
-            check_finite("features", rows)
             self.make_room_for("features", n_rows, d)
         if traffic.is_limiting:
             offered = self.limited(offered, traffic)
         index = int(self._select(self.state, self.rng, table, self.scores[:n_rows], offered))
-        if index < 0:
-            check_finite("features", rows)
-        return index, table[index].copy(), None
+        return index, table[index].copy(), None, None
 
     def draw_lot(self, offered: IntArray, traffic: Traffic, table: FloatArray) -> RowChoice:
         """Return the choice of one of many draws, and the probabilities it was made with."""
@@ -92,7 +98,12 @@ class FeatureDesk(Desk):
         allowed, winners = self.limited(offered, traffic), np.empty(self.n_draws or 0, np.int64)
         self._draw(self.state, self.rng, table, self.scores[:n_rows], allowed, winners)
         index, known = self.lot(winners, allowed)
-        return index, table[index].copy(), known
+        return index, table[index].copy(), known, None
+
+    def uniform(self, offered: IntArray, table: FloatArray) -> RowChoice:
+        """Return a uniform choice of those on offer."""
+        index, known = self.drawn_evenly(offered)
+        return index, table[index].copy(), known, True
 
     def look(self, offered: IntArray, traffic: Traffic, table: FloatArray) -> Look:
         """Return what can be asked who of those on offer would be chosen."""
@@ -151,7 +162,7 @@ class FeatureDesk(Desk):
         rows = np.empty((len(saved), self.n_features or 0))
         fill_from_json(rows, content["pending_rows"])
         check_finite("pending_rows", rows)
-        return [(index, row, known) for (index, known), row in zip(saved, rows, strict=True)]
+        return [(index, row, known, None) for (index, known), row in zip(saved, rows, strict=True)]
 
     def options_of(self, choice: RowChoice) -> tuple[int, ...]:
         """Return the arm that a choice is of; rows without names are other ones in every decision."""
@@ -162,7 +173,7 @@ class FeatureDesk(Desk):
         n_features = self.n_features
 
         def rows() -> FloatArray:
-            listed = [row for _, row, _ in waiting()]
+            listed = [row for _, row, _, _ in waiting()]
             return np.array(listed).reshape(len(listed), n_features or 0)
 
         return {

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from corebandit.agents.codec import arm_from_json
-from corebandit.agents.events import ASK, EXPIRE, FORGET, LATE, OBSERVE, TELL
+from corebandit.agents.events import ASK, EXPIRE, FORGET, HOLD_OUT, LATE, OBSERVE, TELL
 from corebandit.agents.looking import in_utc, shown_names
 from corebandit.contracts.errors import DamagedFile
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 OPEN, REWARDED, DEFAULTED, DROPPED = "open", "rewarded", "defaulted", "dropped"
-COLUMNS = ("id", "asked", "chosen", "outcome", "reward", "answered", "late", "propensity", "propensities")
+COLUMNS = ("id", "asked", "chosen", "outcome", "reward", "answered", "late", "held_out", "propensity", "propensities")
 
 
 def frame_of_events(events: Iterable[tuple[int, str]]) -> "pl.DataFrame":
@@ -46,15 +46,16 @@ def _rows(events: Iterable[tuple[int, str]]) -> list[dict[str, Any]]:
 
     for _, text in events:
         kind, *told = json.loads(text)
-        if kind == ASK:
+        if kind in (ASK, HOLD_OUT):
             decision_id, now, chosen, chances = told[:4]
-            row = _row(decision_id, now, chosen, OPEN, None, None, 0, _of(chosen, chances), chances)
+            is_held_out = kind == HOLD_OUT
+            row = _row(decision_id, now, chosen, OPEN, None, None, 0, is_held_out, _of(chosen, chances), chances)
             decisions[decision_id] = row
             rows.append(row)
         elif kind == TELL:
             end(told[0], REWARDED, told[2], told[1])
         elif kind == OBSERVE:
-            rows.append(_row(None, told[0], told[1], REWARDED, told[2], told[0], 0, None, None))
+            rows.append(_row(None, told[0], told[1], REWARDED, told[2], told[0], 0, False, None, None))
         elif kind == FORGET:
             end(told[0], DROPPED, None, None)
         elif kind == EXPIRE:

@@ -3,7 +3,19 @@
 from typing import Any
 
 from corebandit.agents.codec import arm_from_json
-from corebandit.agents.events import ADD, ASK, EXPIRE, FORGET, LATE, OBSERVE, RETIRE, TELL, TURN_BACK, from_journal
+from corebandit.agents.events import (
+    ADD,
+    ASK,
+    EXPIRE,
+    FORGET,
+    HOLD_OUT,
+    LATE,
+    OBSERVE,
+    RETIRE,
+    TELL,
+    TURN_BACK,
+    from_journal,
+)
 from corebandit.contracts.audit import demand
 from corebandit.contracts.errors import DamagedFile
 from corebandit.contracts.validate import shortened
@@ -13,11 +25,12 @@ def replay(agent: Any, event: list[Any]) -> None:
     """Let an agent do once more what it did."""
     kind, *told = event
     ledger = agent._ledger
-    if kind == ASK:
+    if kind in (ASK, HOLD_OUT):
         decision_id, now, chosen, _, *given = told  # propensities come out again
         choice = agent._choose(*from_journal(*given))
         now_chosen, then = agent._chosen(choice), agent._from_journal(chosen)
         demand(now_chosen == then, f"{shortened(then)} was chosen, and {shortened(now_chosen)} is chosen now")
+        demand((kind == HOLD_OUT) == bool(choice[-1]), "another decision is held out now")
         ledger.enter(now_chosen, choice, now, decision_id)
     elif kind == TELL:
         decision_id, now, lesson = told

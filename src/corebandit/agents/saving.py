@@ -41,6 +41,7 @@ class SavesItself:
     _options: Any
     _desk: Any
     _ledger: Any
+    _control: Any
     _lock: Any
     _saving: threading.Lock
     _latest: float
@@ -103,6 +104,7 @@ class SavesItself:
         with self._lock:
             names = None if self._options.names is None else list(self._options.names)
             waiting = list(self._ledger.waiting.values())
+            control = self._control.content(choice for _, choice, _ in waiting) if self.settings.holdout > 0 else None
             return {
                 "format": FORMAT,
                 "policy": self.policy.describe(),
@@ -113,6 +115,7 @@ class SavesItself:
                 "retired": sorted(self._options.retired),
                 **self._ledger.content(self._desk.plain),
                 **self._desk.content(lambda: (choice for _, choice, _ in waiting)),
+                **({} if control is None else {"control": control}),
             }
 
     @classmethod
@@ -155,6 +158,9 @@ class SavesItself:
             n_left = len(agent._options.on_offer)
             demand(n_left >= agent._n_needed, f"retired must leave {agent._n_needed} on offer, not {n_left}")
         choices = agent._desk.choices(content)
+        if agent.settings.holdout > 0:
+            agent._control.restore(content["control"], max(1, agent._n_needed))
+            choices = agent._control.marked(content["control"], choices)
         agent._restore_ledger(content, [(agent._chosen(choice), choice) for choice in choices])
         return agent
 

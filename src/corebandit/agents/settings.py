@@ -1,10 +1,11 @@
-"""What can be set of an agent besides its policy: how long decisions wait, traffic of the options, propensities."""
+"""What can be set of an agent besides its policy: waiting, traffic of the options, propensities, a control group."""
 
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, TypedDict
 
+from corebandit.agents.rewards import Reward
 from corebandit.agents.traffic import PATIENCE
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.validate import check_count, check_number, shortened
@@ -21,6 +22,22 @@ def checked_clock(given: Any) -> Clock:
     return lambda: check_number("the time that clock() returns", given())
 
 
+class Options(TypedDict, total=False):
+    """What agents are made with besides a policy and what to choose among; `Agent` says what these do."""
+
+    seed: int | None
+    horizon: int | None
+    window: float | None
+    default_reward: Reward | None
+    max_open: int | None
+    patience: int
+    max_share: float
+    propensity_draws: int | None
+    min_propensity: float
+    holdout: float
+    clock: Clock | None
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings of an agent; `Agent` says what they do."""
@@ -32,6 +49,7 @@ class Settings:
     max_share: float = 1.0
     propensity_draws: int | None = None
     min_propensity: float = 0.0
+    holdout: float = 0.0
 
     def __post_init__(self) -> None:
         """Validate, and keep plain numbers, which JSON knows."""
@@ -53,6 +71,7 @@ class Settings:
                 f"min_propensity={self.min_propensity:g} needs propensity_draws, such as 100: a probability that "
                 "is not known cannot be kept above a bound"
             )
+        checked["holdout"] = check_number("holdout", self.holdout, at_least=0, below=1)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
