@@ -8,12 +8,11 @@ interval covers whenever one looks: after every 100 decisions, from the number o
 """
 
 import argparse
-import json
-from pathlib import Path
 
 import numpy as np
 
 import corebandit as cb
+from storing import store_table
 
 LAWS = {
     "lognormal": "lognormal, σ = 1.5",
@@ -24,7 +23,6 @@ MEANS = np.array([1.0, 1.3, 1.6])
 HOLDOUT = 0.05
 RUNS, QUICK_RUNS = 1_000, 20
 DECISIONS, QUICK_DECISIONS = 20_000, 3_000
-WRITTEN = Path(__file__).parents[1] / "docs" / "results" / "gain.json"
 
 
 def heavy_tailed(law: str, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -68,12 +66,7 @@ def main() -> None:
         lines.append([in_words, f"{covered:,} of {runs:,}"])
         print(": ".join(lines[-1]), flush=True)
     if not given.quick:
-        content = {
-            "about": {"command": "python benchmarks/gain.py", "version": cb.__version__, "decisions": n_decisions},
-            "head": ["rewards", "shops in which the interval covers whenever one looks"],
-            "lines": lines,
-        }
-        WRITTEN.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        store_table("gain", ["rewards", "shops in which the interval covers whenever one looks"], lines)
 
 
 if __name__ == "__main__":

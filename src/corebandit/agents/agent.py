@@ -4,23 +4,26 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any, ClassVar, Self, Unpack, overload
 
-from corebandit.agents.agent_views import AgentViews, Choice
 from corebandit.agents.arm_desk import ArmDesk
+from corebandit.agents.batches import BatchAgent
 from corebandit.agents.codec import arm_from_json, arm_to_json, array_from_json, array_to_json
+from corebandit.agents.context_agent import Choice
+from corebandit.agents.contexts import Context
 from corebandit.agents.decision import Arm, Decision
 from corebandit.agents.events import OBSERVE, TELL, as_given, asked
 from corebandit.agents.feature_desk import FeatureDesk
 from corebandit.agents.ids import DecisionId
 from corebandit.agents.options import Named, Unnamed
 from corebandit.agents.rewards import Reward, checked_reward, without_decimals
-from corebandit.agents.settings import MANY_OPEN, Clock, Options, Settings
+from corebandit.agents.settings import FEATURE_LIMIT, MANY_OPEN, Clock, Options, Settings
 from corebandit.agents.traffic import PATIENCE
+from corebandit.contracts.audit import demand
 from corebandit.contracts.errors import BadInput, TooLate
 from corebandit.contracts.recipe import LARGEST_REWARD, AnyPolicy, FeaturePolicy, Policy, RankingPolicy
 from corebandit.contracts.validate import shortened
 
 
-class Agent(AgentViews[Arm]):
+class Agent(BatchAgent[Arm]):
     """A policy that chooses among your options, one decision at a time.
 
     Parameters
@@ -59,6 +62,12 @@ class Agent(AgentViews[Arm]):
     holdout
         The share of decisions that are made uniformly among all arms on offer, whatever the policy and limits of
         traffic say: `gain()` compares with them. Their probabilities are known, and the policy learns from them too.
+    feature_limit
+        Features of more than so many times the largest ones seen in their column are refused, once 100 decisions were
+        made: one row of a wrong unit would ruin a linear model. None: anything finite is taken.
+    context
+        Which fields describe users and arms. Then `ask` is given dictionaries of numbers and words: the user's fields,
+        and in `arms` those of each arm. Words that were never seen become columns of their own.
     clock
         Returns the time in seconds; `time.time` unless you say otherwise.
 
@@ -77,6 +86,13 @@ class Agent(AgentViews[Arm]):
     >>> agent = Agent(LinCORe(), seed=7)
     >>> decision = agent.ask([[9.5, 1.0], [8.0, 3.0]])
     >>> agent.tell(decision, reward=3.2)
+
+    In numbers and words:
+
+    >>> from corebandit import Context
+    >>> agent = Agent(LinCORe(), arms=["gift", "news"], context=Context(user=["age", "country"], arm=["price"]))
+    >>> decision = agent.ask({"age": 34, "country": "de"}, arms={"gift": {"price": 9.5}, "news": {"price": 0}})
+    >>> agent.tell(decision, reward=1.0)
     """
 
     _kind: ClassVar[str] = "agent"
@@ -102,20 +118,25 @@ class Agent(AgentViews[Arm]):
         propensity_draws: int | None = None,
         min_propensity: float = 0.0,
         holdout: float = 0.0,
+        feature_limit: float | None = FEATURE_LIMIT,
+        context: Context | None = None,
         clock: Clock | None = None,
     ) -> None:
         default = without_decimals(default_reward)
-        settings = Settings(window, default, max_open, patience, max_share, propensity_draws, min_propensity, holdout)
+        settings = Settings(
+            *(window, default, max_open, patience, max_share, propensity_draws, min_propensity, holdout, feature_limit)
+        )
         super().__init__(policy, seed, horizon, settings, clock)
         self._low, self._high = policy.reward_range
         self._options = Unnamed() if arms is None else Named(arms)
         own = self.horizon, self.seed, propensity_draws, min_propensity
         if isinstance(policy, FeaturePolicy):
-            self._desk = FeatureDesk(policy, self._options, *own)
+            self._desk = FeatureDesk(policy, self._options, *own, settings.feature_limit)
         elif isinstance(policy, Policy) and isinstance(self._options, Named):
             self._desk = ArmDesk(policy, self._options, *own)
         else:
             raise BadInput(f"arms must be given: {policy.label} knows its options by their names, not by features")
+        self._speak_of(context)
         self._checked_default(default)
         self._keep_books("decision", "a reward is", lambda arm: f"chose {shortened(arm)}")
         self._warn_of_endless_warm_up()
@@ -128,8 +149,19 @@ class Agent(AgentViews[Arm]):
 
     @classmethod
     def _made_from(cls, content: dict[str, Any], policy: AnyPolicy, names: list[Any] | None) -> Self:
-        settings = asdict(Settings.from_json(content["settings"]))
-        return cls(policy, names, seed=content["seed"], horizon=content["horizon"], **settings)
+        settings, saved = asdict(Settings.from_json(content["settings"])), content.get("context")
+        context = None if saved is None else Context(*(saved[name] for name in ("user", "arm", "crosses", "max_words")))
+        agent = cls(policy, names, seed=content["seed"], horizon=content["horizon"], context=context, **settings)
+        if agent._encoder is not None and saved is not None:
+            agent._encoder.restore(saved)
+            n_features = content["n_features"]
+            demand(n_features in (None, len(agent._encoder)), f"columns must be {n_features}, as many as features")
+        return agent
+
+    def _content(self) -> dict[str, Any]:
+        with self._lock:
+            columns = {} if self._encoder is None else {"context": self._encoder.content()}
+            return {**super()._content(), **columns}
 
     def _chosen(self, choice: Choice) -> Arm:
         arm: Arm = self._options.name(choice[0])
@@ -152,8 +184,10 @@ class Agent(AgentViews[Arm]):
     def ask(self, features: Any = None, *, arms: Iterable[Arm] | None = None) -> Decision[Arm]:
         """Choose an arm, among all or among `arms`.
 
-        A policy that chooses by features takes them as an array `(rows, d)` (or a list, or a data frame) with one row
-        for each arm on offer, in the order of `agent.arms`, or in that of `arms`; or as a mapping from arms to rows.
+        A policy that chooses by features takes them as an array `(rows, d)`, or a list, with one row for each arm on
+        offer, in the order of `agent.arms`, or in that of `arms`; as a mapping from arms to rows; or as a data frame
+        whose index, or whose column "arm", names the arms. With a `context` it takes the fields of the user, and in
+        `arms` a mapping from arms to their fields.
 
         >>> from corebandit.policies import LinCORe
         >>> agent = Agent(LinCORe(), arms=["red", "green", "blue"])
@@ -171,8 +205,11 @@ class Agent(AgentViews[Arm]):
                 self._end_what_is_due(now)
             if len(ledger.waiting) >= MANY_OPEN and not self._has_warned:
                 self._warn_of_many()
+            if self._encoder is not None:
+                tables, arms = self._in_columns([features], arms)
+                features = tables[0]
             if journal is not None:
-                features, arms = as_given(features, arms)
+                features, arms = as_given(features, arms, self._options)
             choice = self._desk.choose(features, arms, ledger.traffic, self._by_lot)
             arm = self._options.name(choice[0])
             decision_id = ledger.enter(arm, choice, now)
@@ -219,7 +256,7 @@ class Agent(AgentViews[Arm]):
         """Learn from a choice that someone else made; `x` `(d,)` are its features, if the policy chooses by them."""
         with self._lock:
             now, index, checked = self._now(), self._options.index_of(arm), self._checked(reward)
-            row = self._desk.row(index, x)
+            row = self._desk.row(index, x if self._encoder is None else self._rows_in_columns([arm], [x])[0])
             self._learn((index, row, None, None), checked, now)
             if self._journal is not None:
                 given = [] if row is None else [array_to_json(row)]

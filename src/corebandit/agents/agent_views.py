@@ -5,28 +5,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corebandit.agents.context_agent import Choice, ContextAgent
 from corebandit.agents.decision import Arm, Decision
 from corebandit.agents.explanation import Explanation, explained
 from corebandit.agents.ids import DecisionId
-from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.options import Unnamed
-from corebandit.agents.propensities import Chances, chances, mixed_evenly
+from corebandit.agents.propensities import chances, mixed_evenly
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import FeaturePolicy
-from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count
 
 if TYPE_CHECKING:
     import polars as pl
 
-# The index of an option, its features, propensities, and whether it was held out.
-Choice = tuple[int, FloatArray | None, Chances | None, bool | None]
 
-
-class AgentViews(LiveAgent[Arm, Choice]):
+class AgentViews(ContextAgent[Arm]):
     """An agent that chooses one of its options, as one looks at it."""
-
-    _desk: Any  # an ArmDesk or a FeatureDesk
 
     def _found(self, decision: Decision[Arm] | DecisionId, decision_id: DecisionId) -> Choice:
         if isinstance(decision, Decision):
@@ -52,6 +46,9 @@ class AgentViews(LiveAgent[Arm, Choice]):
         n_draws = check_count("draws", draws)
         with self._lock:
             desk, rng = self._desk, self._spare_stream()
+            if self._encoder is not None:
+                tables, arms = self._in_columns([features], arms, is_look=True)
+                features = tables[0]
             look = desk.choose(features, arms, self._ledger.traffic, desk.look)
         shares = chances(desk.draw_on(look, rng, np.empty(n_draws, np.int64)), look.allowed, desk.floor)
         likely = mixed_evenly(shares, look.offered, self.settings.holdout)
@@ -68,7 +65,9 @@ class AgentViews(LiveAgent[Arm, Choice]):
         The interval takes rewards for independent. What a policy chose by its rewards is not quite: means of arms
         that were given up early are biased downwards.
         """
-        if isinstance(self._options, Unnamed) or (features is None and isinstance(self.policy, FeaturePolicy)):
+        if isinstance(self._options, Unnamed) or (
+            features is None and self._encoder is None and isinstance(self.policy, FeaturePolicy)
+        ):
             return self._frame(None)
         likely = self.probabilities(features, draws=draws) if self._on_offer() else {}
         return self._frame({self._options.index_of(arm): chance for arm, chance in likely.items()})
@@ -96,5 +95,6 @@ class AgentViews(LiveAgent[Arm, Choice]):
         with self._lock:
             decision_id = decision.id if isinstance(decision, Decision) else decision
             index, row, _, _ = self._found(decision, decision_id)
-            assert row is not None
-            return explained(label, self._options.name(index), row, self._desk.state, feature_names)
+            if self._encoder is not None and feature_names is None:
+                feature_names = self._encoder.names()
+            return explained(label, self._options.name(index), self._desk.widened(row), self._desk.state, feature_names)

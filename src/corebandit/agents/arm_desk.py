@@ -1,6 +1,6 @@
 """Where an agent's decisions among arms are made."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -88,6 +88,12 @@ class ArmDesk(Desk):
         """Refuse features."""
         if x is not None:
             raise BadFeatures(f"{self.policy.label} takes no features; say observe(arm, reward), without x")
+
+    def rows(self, indices: Sequence[int], x: Any) -> Sequence[None]:
+        """Refuse features."""
+        if x is not None:
+            raise BadFeatures(f"{self.policy.label} takes no features; say observe_many(arms, rewards), without x")
+        return [None] * len(indices)
 
     def learn(self, index: int, x: None, reward: float) -> None:
         """Learn from the reward of an arm."""

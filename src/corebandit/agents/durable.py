@@ -204,6 +204,8 @@ class DurableAgent(Durable, Agent):
 
     _learn = _noted(Agent._learn)
     ask = _kept(Agent.ask)
+    ask_many = _kept(Agent.ask_many)
+    observe_many = _kept(Agent.observe_many)
     tell = _kept(Agent.tell)
     observe = _kept(Agent.observe)
     forget = _kept(Agent.forget)

@@ -1,26 +1,27 @@
 """What a journal is told: everything that changes an agent, ready for JSON, so that it can be done again."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from corebandit.agents.codec import arm_from_json, arm_to_json, array_from_json, array_to_json
-from corebandit.agents.options import plain_option
+from corebandit.agents.frames import rows_and_arms
+from corebandit.agents.options import Named, Unnamed, plain_option
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.features import as_rows
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import shortened
 
+ASK_MANY, OBSERVE_MANY, COLUMNS = "ask many", "observe many", "columns"
 ASK, HOLD_OUT, TELL, OBSERVE, FORGET, EXPIRE, LATE, ADD, RETIRE, TURN_BACK = (
     *("ask", "hold out", "tell", "observe", "forget", "expire", "late", "add", "retire", "turn back"),
 )
 
 
-def as_given(features: Any, arms: Any) -> tuple[Any, Any]:
+def as_given(features: Any, arms: Any, options: Named | Unnamed) -> tuple[Any, Any]:
     """Return what was given to `ask` in a form that can be written down."""
-    if isinstance(features, Mapping) and arms is None:
-        arms, features = list(features), list(features.values())
-    rows = features if features is None or isinstance(features, Mapping) else as_rows(features)
-    if arms is None or isinstance(arms, str):  # which is refused in a moment, as a mapping beside arms is
+    features, arms = rows_and_arms(features, arms, options)
+    rows = None if features is None else as_rows(features)
+    if arms is None or isinstance(arms, str):  # which is refused in a moment
         return rows, arms
     try:
         named = [plain_option("arm", arm) for arm in arms]
@@ -44,6 +45,13 @@ def asked(decision: Any, now: float, features: FloatArray | None, arms: Iterable
     if arms is not None:
         event.append([arm_to_json(arm) for arm in arms])
     return event
+
+
+def asked_many(decisions: Sequence[Any], now: float, tables: FloatArray, arms: Iterable[Hashable] | None) -> list[Any]:
+    """Return many decisions as a journal has them."""
+    made = [[each.id, arm_to_json(each.arm), _in_json(each.propensities), each.is_held_out] for each in decisions]
+    named = [] if arms is None else [[arm_to_json(arm) for arm in arms]]
+    return [ASK_MANY, now, made, array_to_json(tables), *named]
 
 
 def ranked(ranking: Any, now: float) -> list[Any]:

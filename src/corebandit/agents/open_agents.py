@@ -239,6 +239,7 @@ def _as_it_was(agent: Kept, noun: str, given: list[Hashable] | None, options: di
             "seed": agent.seed,
             "horizon": agent.horizon,
             "n_positions": getattr(agent, "n_positions", None),
+            "context": getattr(agent, "context", None),
         }
         for option, value in options.items():
             if option in made_with and value != made_with[option] and (option, value) != ("seed", None):

@@ -120,6 +120,7 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
         if names is None:
             raise BadInput("items must be a list, not None")
         settings = asdict(Settings.from_json(content["settings"]))
+        del settings["feature_limit"]  # there are no features
         return cls(policy, names, content["n_positions"], seed=content["seed"], horizon=content["horizon"], **settings)
 
     def _chosen(self, choice: RankingChoice) -> Items:

@@ -2,15 +2,19 @@
 
 from typing import Any
 
-from corebandit.agents.codec import arm_from_json
+from corebandit.agents.codec import arm_from_json, array_from_json
+from corebandit.agents.contexts import keys_from_json
 from corebandit.agents.events import (
     ADD,
     ASK,
+    ASK_MANY,
+    COLUMNS,
     EXPIRE,
     FORGET,
     HOLD_OUT,
     LATE,
     OBSERVE,
+    OBSERVE_MANY,
     RETIRE,
     TELL,
     TURN_BACK,
@@ -39,6 +43,18 @@ def replay(agent: Any, event: list[Any]) -> None:
     elif kind == OBSERVE:
         now, chosen, lesson, *given = told
         agent._learn(agent._chosen_by_others(chosen, *given), lesson, now)
+    elif kind == ASK_MANY:
+        now, made, tables, *arms = told
+        ids, chosen = [each[0] for each in made], [arm_from_json(each[1]) for each in made]
+        named = [arm_from_json(arm) for arm in arms[0]] if arms else None
+        again = agent._ask_many(array_from_json(tables), named, now, ids)
+        demand([decision.arm for decision in again] == chosen, "other arms are chosen now")
+    elif kind == OBSERVE_MANY:
+        now, names, rewards, *given = told
+        indices = [agent._options.index_of(arm_from_json(name)) for name in names]
+        agent._observe_many(indices, rewards, array_from_json(given[0]) if given else None, now)
+    elif kind == COLUMNS:
+        agent._widen(*keys_from_json(told[0]))
     elif kind == FORGET:
         ledger.close(told[0])
     elif kind == EXPIRE:

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypedDict
 
+from corebandit.agents.contexts import Context
 from corebandit.agents.rewards import Reward
 from corebandit.agents.traffic import PATIENCE
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.validate import check_count, check_number, shortened
 
+FEATURE_LIMIT = 1000.0  # times the largest feature of a column that was seen
 MANY_OPEN = 100_000  # decisions that wait, of which a warning is given
 Clock = Callable[[], float]  # seconds; it may go backwards
 clock: Clock = time.time
@@ -35,6 +37,8 @@ class Options(TypedDict, total=False):
     propensity_draws: int | None
     min_propensity: float
     holdout: float
+    feature_limit: float | None
+    context: Context | None
     clock: Clock | None
 
 
@@ -50,6 +54,7 @@ class Settings:
     propensity_draws: int | None = None
     min_propensity: float = 0.0
     holdout: float = 0.0
+    feature_limit: float | None = FEATURE_LIMIT
 
     def __post_init__(self) -> None:
         """Validate, and keep plain numbers, which JSON knows."""
@@ -72,6 +77,8 @@ class Settings:
                 "is not known cannot be kept above a bound"
             )
         checked["holdout"] = check_number("holdout", self.holdout, at_least=0, below=1)
+        if self.feature_limit is not None:
+            checked["feature_limit"] = check_number("feature_limit", self.feature_limit, at_least=1)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
