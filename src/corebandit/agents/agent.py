@@ -150,13 +150,20 @@ class Agent(BatchAgent[Arm]):
     @classmethod
     def _made_from(cls, content: dict[str, Any], policy: AnyPolicy, names: list[Any] | None) -> Self:
         settings, saved = asdict(Settings.from_json(content["settings"])), content.get("context")
-        context = None if saved is None else Context(*(saved[name] for name in ("user", "arm", "crosses", "max_words")))
-        agent = cls(policy, names, seed=content["seed"], horizon=content["horizon"], context=context, **settings)
+        agent = cls._made_anew(content, policy, names, {**settings, "horizon": content["horizon"]})
         if agent._encoder is not None and saved is not None:
             agent._encoder.restore(saved)
             n_features = content["n_features"]
             demand(n_features in (None, len(agent._encoder)), f"columns must be {n_features}, as many as features")
         return agent
+
+    @classmethod
+    def _made_anew(
+        cls, content: dict[str, Any], policy: AnyPolicy, names: list[Any] | None, options: dict[str, Any]
+    ) -> Self:
+        saved = content.get("context")
+        context = None if saved is None else Context(*(saved[name] for name in ("user", "arm", "crosses", "max_words")))
+        return cls(policy, names, context=context, **{"seed": content["seed"], **options})
 
     def _content(self) -> dict[str, Any]:
         with self._lock:
@@ -284,6 +291,18 @@ class Agent(BatchAgent[Arm]):
     def _choose(self, features: Any = None, arms: Any = None) -> Choice:
         choice: Choice = self._desk.choose(features, arms, self._ledger.traffic, self._by_lot)
         return choice
+
+    def _recorded(self, chosen: Any, chances: Any, features: Any = None, arms: Any = None) -> Choice:
+        arm = arm_from_json(chosen)
+        index, options = self._options.index_of(arm), self._options
+        known = None if chances is None else {options.index_of(arm_from_json(each)): chance for each, chance in chances}
+        place = index
+        if features is not None and options.names is not None:
+            place = (options.on_offer if arms is None else arms).index(arm)
+        return index, self._desk.recorded(index, features, place), known, None
+
+    def _check_lesson(self, lesson: float) -> None:
+        self._checked(lesson)
 
     def _chosen_by_others(self, chosen: Any, x: Any = None) -> Choice:
         index = self._options.index_of(arm_from_json(chosen))

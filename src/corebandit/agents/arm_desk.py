@@ -13,7 +13,7 @@ from corebandit.agents.steps import draw_arms, learn, select
 from corebandit.agents.traffic import Traffic
 from corebandit.contracts.errors import BadFeatures
 from corebandit.contracts.recipe import Policy
-from corebandit.contracts.state import IntArray
+from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.randomness.stream import Stream
 
 ArmChoice = tuple[int, None, Chances | None, bool | None]
@@ -88,6 +88,9 @@ class ArmDesk(Desk):
         """Refuse features."""
         if x is not None:
             raise BadFeatures(f"{self.policy.label} takes no features; say observe(arm, reward), without x")
+
+    def recorded(self, index: int, features: FloatArray | None, place: int) -> None:
+        """Do without the features of a choice that another policy made."""
 
     def rows(self, indices: Sequence[int], x: Any) -> Sequence[None]:
         """Refuse features."""

@@ -157,6 +157,15 @@ class FeatureDesk(Desk):
         self.note(row)
         return row
 
+    def recorded(self, index: int, features: FloatArray | None, place: int) -> FloatArray:
+        """Return the row of a choice that another policy made among these, and make room for it."""
+        if features is None:
+            raise BadFeatures(f"{self.policy.label} learns from features, and there were none")
+        if features.shape[1] != self.n_features or max(index, len(features) - 1) >= self.n_arms:
+            self.make_room_for("features", max(index + 1, len(features)), features.shape[1])
+        self.note(features)
+        return np.array(features[place])
+
     def rows(self, indices: Sequence[int], x: FloatArray | None) -> Sequence[Any]:
         """Return the features of options that someone else chose, one after the other, and make room for them."""
         if x is None:

@@ -280,6 +280,14 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
         """Choose, from what `ask` was given."""
 
     @abstractmethod
+    def _recorded(self, chosen: Any, chances: Any, *given: Any) -> Choice:
+        """Return a choice that another policy made, as a journal has it."""
+
+    @abstractmethod
+    def _check_lesson(self, lesson: Any) -> None:
+        """Raise BadReward if the policy cannot learn from what a journal tells."""
+
+    @abstractmethod
     def _chosen_by_others(self, chosen: Any, *given: Any) -> Choice:
         """Return a choice that `observe` was told of, as a journal has it."""
 

@@ -121,7 +121,13 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
             raise BadInput("items must be a list, not None")
         settings = asdict(Settings.from_json(content["settings"]))
         del settings["feature_limit"]  # there are no features
-        return cls(policy, names, content["n_positions"], seed=content["seed"], horizon=content["horizon"], **settings)
+        return cls._made_anew(content, policy, names, {**settings, "horizon": content["horizon"]})
+
+    @classmethod
+    def _made_anew(
+        cls, content: dict[str, Any], policy: RankingPolicy, names: list[Hashable] | None, options: dict[str, Any]
+    ) -> Self:
+        return cls(policy, names or [], content["n_positions"], **{"seed": content["seed"], **options})
 
     def _chosen(self, choice: RankingChoice) -> Items:
         return self._named_items(choice[0])
@@ -234,6 +240,16 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
     def _choose(self) -> RankingChoice:
         choice: RankingChoice = self._desk.choose(self._ledger.traffic, self._by_lot)
         return choice
+
+    def _recorded(self, chosen: Any, chances: Any) -> RankingChoice:
+        index_of = self._options.index_of
+        known = None
+        if chances is not None:
+            known = tuple({index_of(arm_from_json(item)): chance for item, chance in place} for place in chances)
+        return self._chosen_by_others(chosen)[0], known, None
+
+    def _check_lesson(self, lesson: Any) -> None:
+        """Take any clicks: every policy that ranks can learn from them."""
 
     def _chosen_by_others(self, chosen: Any) -> RankingChoice:
         return np.array([self._options.index_of(item) for item in self._from_journal(chosen)], np.int64), None, None

@@ -8,6 +8,7 @@ from corebandit.agents.events import (
     ADD,
     ASK,
     ASK_MANY,
+    CHANGE,
     COLUMNS,
     EXPIRE,
     FORGET,
@@ -68,5 +69,7 @@ def replay(agent: Any, event: list[Any]) -> None:
         agent._add(arm_from_json(told[0]))
     elif kind == RETIRE:
         agent._retire(arm_from_json(told[0]))
+    elif kind == CHANGE:
+        raise DamagedFile("its policy was changed here, and what it was then cannot be read")
     else:
         raise DamagedFile(f"this version knows nothing of {shortened(kind)}")

@@ -58,6 +58,13 @@ class SavesItself:
     def _made_from(cls, content: dict[str, Any], policy: Any, names: list[Hashable] | None) -> Self:
         """Return an agent that has decided nothing yet, from what was saved of another."""
 
+    @classmethod
+    @abstractmethod
+    def _made_anew(
+        cls, content: dict[str, Any], policy: Any, names: list[Hashable] | None, options: dict[str, Any]
+    ) -> Self:
+        """Return an agent with these options, and else what was saved of another, that has decided nothing yet."""
+
     @abstractmethod
     def _chosen(self, choice: Any) -> Any:
         """Return what users call a choice."""
