@@ -279,10 +279,10 @@ class Agent(BatchAgent[Arm]):
     def _learn(self, choice: Choice, lesson: float, now: float) -> None:
         index, row, _, is_held_out = choice
         self._desk.learn(index, row, lesson)
-        is_named = self._options.names is not None
-        if is_named:
+        if self._options.names is not None:
             self._ledger.traffic.hear(index, lesson, now)
         if is_held_out is not None:
+            is_named = self._options.names is not None
             self._control.hear(is_held_out, lesson, [(index, lesson)] if is_named else ())
 
     def _lesson(self, default_reward: float) -> float:

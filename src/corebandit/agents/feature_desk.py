@@ -43,7 +43,8 @@ class FeatureDesk(Desk):
         limit: float | None = None,
     ) -> None:
         super().__init__(len(options.names or ()), horizon, seed, n_draws, floor)
-        self.limit, self.n_seen, self.seen = limit, 0, np.zeros((2, 0))  # of features: see `is_within_reach`
+        self.seen, self.reach = np.zeros((2, 0)), 0.0  # of features: see `is_within_reach`
+        self.limit, self.n_seen = limit, 0  # decisions, up to as many as are needed
         self.policy, self.options = policy, options
         self.set_state(None, self.n_arms, self.capacity)
         # Compile now and not in the first decision: sizes, not known yet, are no part of machine code.
@@ -90,7 +91,8 @@ class FeatureDesk(Desk):
         if traffic.is_limiting:
             offered = self.limited(offered, traffic)
         index = int(self._select(self.state, self.rng, table, self.scores[:n_rows], offered, self.seen, self.reach))
-        self.n_seen += index >= 0
+        if self.n_seen < ENOUGH_SEEN and index >= 0:
+            self.count_seen(1)
         return index, table[index].copy(), None, None
 
     def placed(self, tables: FloatArray, arms: Iterable[Hashable] | None) -> tuple[FloatArray, IntArray]:
@@ -118,7 +120,8 @@ class FeatureDesk(Desk):
         counts, winners = traffic.counts(), np.empty(n, np.int64)
         given = self.state, self.rng, tables, self.scores[:n_rows], offered, counts, self.is_warming_up, winners
         select_rows.compiled(*given)
-        self.seen, self.n_seen = seen, self.n_seen + n
+        self.seen = seen
+        self.count_seen(n)
         return winners.tolist(), tables[np.arange(n), winners]
 
     def draw_lot(self, offered: IntArray, traffic: Traffic, table: FloatArray) -> RowChoice:
@@ -179,15 +182,15 @@ class FeatureDesk(Desk):
 
     # Features that are too large ----------------------------------------------------------------------------------
 
-    @property
-    def reach(self) -> float:
-        """Return how many times the largest feature seen is too large now; 0 while anything finite is fine."""
-        return 0.0 if self.limit is None or self.n_seen < ENOUGH_SEEN else self.limit
+    def count_seen(self, n: int) -> None:
+        """Count decisions until enough is known of how large features are."""
+        self.n_seen = min(self.n_seen + n, ENOUGH_SEEN)
+        self.reach = 0.0 if self.limit is None or self.n_seen < ENOUGH_SEEN else self.limit
 
     def note(self, rows: FloatArray) -> None:
         """Take note of the largest features."""
         np.maximum(self.seen[0], np.abs(rows).reshape(-1, self.seen.shape[1]).max(axis=0), out=self.seen[0])
-        self.n_seen += 1
+        self.count_seen(1)
 
     def check_reach(self, name: str, rows: FloatArray) -> None:
         """Raise BadFeatures that says where, if a number of rows `(n, d)` or of a row `(d,)` is too large."""
@@ -302,7 +305,7 @@ class FeatureDesk(Desk):
         super().restore(content)
         self.seen = np.zeros((2, self.n_features or 0))
         if "n_seen" in content:  # earlier versions took no notice
-            self.n_seen = check_count("n_seen", content["n_seen"], at_least=0)
+            self.count_seen(check_count("n_seen", content["n_seen"], at_least=0))
             fill_from_json(self.seen[0], content["largest_seen"])
             demand(bool((self.seen[0] >= 0.0).all() and is_finite(self.seen[0])), "largest_seen must be sizes")
 
