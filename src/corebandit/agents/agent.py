@@ -65,6 +65,9 @@ class Agent(BatchAgent[Arm]):
     feature_limit
         Features of more than so many times the largest ones seen in their column are refused, once 100 decisions were
         made: one row of a wrong unit would ruin a linear model. None: anything finite is taken.
+    refit_later
+        Whether an estimator is fitted again beside the decisions: until it is done the old one answers, and no `ask`
+        waits for a fit but the first. For `EstimatorCORe`.
     context
         Which fields describe users and arms. Then `ask` is given dictionaries of numbers and words: the user's fields,
         and in `arms` those of each arm. Words that were never seen become columns of their own.
@@ -119,12 +122,14 @@ class Agent(BatchAgent[Arm]):
         min_propensity: float = 0.0,
         holdout: float = 0.0,
         feature_limit: float | None = FEATURE_LIMIT,
+        refit_later: bool = False,
         context: Context | None = None,
         clock: Clock | None = None,
     ) -> None:
         default = without_decimals(default_reward)
         settings = Settings(
-            *(window, default, max_open, patience, max_share, propensity_draws, min_propensity, holdout, feature_limit)
+            *(window, default, max_open, patience, max_share, propensity_draws, min_propensity, holdout),
+            *(feature_limit, refit_later),
         )
         super().__init__(policy, seed, horizon, settings, clock)
         self._low, self._high = policy.reward_range
@@ -137,6 +142,8 @@ class Agent(BatchAgent[Arm]):
         else:
             raise BadInput(f"arms must be given: {policy.label} knows its options by their names, not by features")
         self._speak_of(context)
+        if settings.refit_later:
+            self._refit_later()
         self._checked_default(default)
         self._keep_books("decision", "a reward is", lambda arm: f"chose {shortened(arm)}")
         self._warn_of_endless_warm_up()
@@ -168,7 +175,8 @@ class Agent(BatchAgent[Arm]):
     def _content(self) -> dict[str, Any]:
         with self._lock:
             columns = {} if self._encoder is None else {"context": self._encoder.content()}
-            return {**super()._content(), **columns}
+            refits = {} if self._refits is None else self._refits.content()
+            return {**super()._content(), **columns, **refits}
 
     def _chosen(self, choice: Choice) -> Arm:
         arm: Arm = self._options.name(choice[0])
@@ -223,6 +231,8 @@ class Agent(BatchAgent[Arm]):
             decision = Decision(arm, decision_id) if choice[2] is None else self._receipt(decision_id, choice)
             if journal is not None:
                 journal(asked(decision, now, features, arms))
+            if self._refits is not None:
+                self._refits.step(journal)
             if self._ends_decisions:
                 self._end_what_is_too_much(now)
             return decision

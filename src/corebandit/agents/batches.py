@@ -59,6 +59,8 @@ class BatchAgent(AgentViews[Arm]):
             decisions = self._ask_many(tables, named, now)
             if self._journal is not None:
                 self._journal(asked_many(decisions, now, tables, named))
+            if self._refits is not None:
+                self._refits.step(self._journal)
             if self._ends_decisions:
                 self._end_what_is_too_much(now)
             return decisions

@@ -9,9 +9,21 @@ from typing import Any, TypeVar
 
 from corebandit.agents.codec import DAMAGED, Source, arm_from_json, array_from_json, policy_from_json
 from corebandit.agents.durable import Durable
-from corebandit.agents.events import ASK, ASK_MANY, CHANGE, HOLD_OUT, OBSERVE, OBSERVE_MANY, TELL, from_journal
+from corebandit.agents.events import (
+    ASK,
+    ASK_MANY,
+    CHANGE,
+    HOLD_OUT,
+    OBSERVE,
+    OBSERVE_MANY,
+    REFIT,
+    REFIT_DONE,
+    REFIT_FAILED,
+    TELL,
+    from_journal,
+)
 from corebandit.agents.replay import replay
-from corebandit.agents.settings import Settings
+from corebandit.agents.settings import NOT_OF_RANKINGS, Settings
 from corebandit.agents.stores.store import Store
 from corebandit.contracts.errors import BadFeatures, BadInput, BadReward, DamagedFile
 from corebandit.contracts.recipe import AnyPolicy
@@ -37,8 +49,8 @@ def changed_agent(
         policy = policy_from_json(content["policy"], None, source)
     kind._check_policy(policy)
     settings = {**asdict(Settings.from_json(content["settings"])), "horizon": content["horizon"]}
-    if kind._listed_as == "items":
-        del settings["feature_limit"]
+    for option in NOT_OF_RANKINGS if kind._listed_as == "items" else ():
+        del settings[option]
     given = {key: value for key, value in options.items() if key not in FIXED}
     settings |= {key: value for key, value in given.items() if (key, value) != ("seed", None)}
     saved = content[kind._listed_as]
@@ -85,7 +97,7 @@ def relearn(agent: Any, event: list[Any]) -> None:
         for (decision_id, chosen, chances, _), table in zip(made, array_from_json(tables), strict=True):
             choice = agent._recorded(chosen, chances, table, named)
             agent._ledger.enter(agent._chosen(choice), choice, now, decision_id)
-    elif kind != CHANGE:
+    elif kind not in (CHANGE, REFIT, REFIT_DONE, REFIT_FAILED):
         for lesson in told[2] if kind == OBSERVE_MANY else told[2:3] if kind in (TELL, OBSERVE) else ():
             agent._check_lesson(lesson)
         replay(agent, event)

@@ -23,6 +23,7 @@ class ContextAgent(LiveAgent[Arm, Choice]):
 
     _desk: Any  # an ArmDesk or a FeatureDesk
     _encoder: Columns | None = None
+    _refits: Any = None  # fits beside the decisions, for those who want them
 
     @property
     def context(self) -> Context | None:
@@ -38,6 +39,27 @@ class ContextAgent(LiveAgent[Arm, Choice]):
         if not isinstance(self.policy, FeaturePolicy) or not isinstance(self._options, Named):
             raise BadInput("context is for policies that choose by features, such as LinCORe, among arms with names")
         self._encoder = Columns(context)
+
+    def _refit_later(self) -> None:
+        """Fit the policy's estimator beside the decisions from now on."""
+        if self.policy.runs_compiled or not hasattr(self.policy, "refit") or self.policy.incremental:
+            raise BadInput(
+                f"refit_later is for EstimatorCORe, whose model is fitted anew now and then, not for "
+                f"{self.policy.label}"
+            )
+        from corebandit.agents.refits import Refits  # with what knows estimators
+
+        self._refits = Refits(self._desk)
+        self._desk.is_apart = True
+
+    def _restore_more(self, content: dict[str, Any]) -> None:
+        if self._refits is not None:
+            self._refits.restore(content)
+
+    def _become_another(self) -> None:
+        super()._become_another()
+        if self._refits is not None:
+            self._refits.leave_thread()
 
     def _in_columns(self, users: Sequence[Any], arms: Any, is_look: bool = False) -> tuple[FloatArray, list[Any]]:
         """Return tables `(users, arms, d)` and the arms that their rows are of; new columns come first, if all is well.
@@ -91,5 +113,7 @@ class ContextAgent(LiveAgent[Arm, Choice]):
         assert columns is not None
         if columns.add(keys, kinds):
             self._desk.widen(len(columns))
+            if self._refits is not None:
+                self._refits.leave_thread()  # what it fits has too few columns
             if self._journal is not None:
                 self._journal([COLUMNS, keys_to_json(keys, kinds)])

@@ -31,6 +31,7 @@ class FeatureDesk(Desk):
     """Decisions among rows of features. The first row that comes tells how many features there are."""
 
     draws = draw_rows
+    is_apart = False  # whether the policy's model is fitted beside the decisions
 
     def __init__(
         self,
@@ -222,6 +223,13 @@ class FeatureDesk(Desk):
             self.set_state(state, n_arms, self.capacity)
         else:
             self.make_room(n_arms, self.capacity)
+
+    def set_state(self, state: Any, n_arms: int, capacity: int) -> None:
+        """Go on with this state, which has room for so much, and with the model that it may be around."""
+        before = getattr(self, "state", None)
+        super().set_state(state, n_arms, capacity)
+        if self.is_apart and state is not None:
+            state.go_on_from(before)
 
     def widen(self, n_features: int) -> None:
         """Have more columns, which were 0 in all rows so far."""

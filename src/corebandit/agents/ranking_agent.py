@@ -15,7 +15,7 @@ from corebandit.agents.options import Named
 from corebandit.agents.propensities import mixed_evenly
 from corebandit.agents.ranking_desk import RankingChoice, RankingDesk
 from corebandit.agents.rewards import Reward
-from corebandit.agents.settings import MANY_OPEN, Clock, Settings
+from corebandit.agents.settings import MANY_OPEN, NOT_OF_RANKINGS, Clock, Settings
 from corebandit.agents.traffic import PATIENCE
 from corebandit.contracts.errors import BadInput, BadReward, TooLate
 from corebandit.contracts.recipe import Policy, RankingPolicy
@@ -120,7 +120,8 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
         if names is None:
             raise BadInput("items must be a list, not None")
         settings = asdict(Settings.from_json(content["settings"]))
-        del settings["feature_limit"]  # there are no features
+        for name in NOT_OF_RANKINGS:
+            del settings[name]
         return cls._made_anew(content, policy, names, {**settings, "horizon": content["horizon"]})
 
     @classmethod

@@ -16,6 +16,9 @@ from corebandit.agents.events import (
     LATE,
     OBSERVE,
     OBSERVE_MANY,
+    REFIT,
+    REFIT_DONE,
+    REFIT_FAILED,
     RETIRE,
     TELL,
     TURN_BACK,
@@ -69,6 +72,12 @@ def replay(agent: Any, event: list[Any]) -> None:
         agent._add(arm_from_json(told[0]))
     elif kind == RETIRE:
         agent._retire(arm_from_json(told[0]))
+    elif kind == REFIT:
+        demand(agent._refits.begin(), "there is nothing to fit now")
+    elif kind == REFIT_DONE:
+        agent._refits.take_over()
+    elif kind == REFIT_FAILED:
+        agent._refits.pending = None
     elif kind == CHANGE:
         raise DamagedFile("its policy was changed here, and what it was then cannot be read")
     else:

@@ -164,12 +164,16 @@ class SavesItself:
             agent._named("retired").retire(retired)
             n_left = len(agent._options.on_offer)
             demand(n_left >= agent._n_needed, f"retired must leave {agent._n_needed} on offer, not {n_left}")
+        agent._restore_more(content)
         choices = agent._desk.choices(content)
         if agent.settings.holdout > 0:
             agent._control.restore(content["control"], max(1, agent._n_needed))
             choices = agent._control.marked(content["control"], choices)
         agent._restore_ledger(content, [(agent._chosen(choice), choice) for choice in choices])
         return agent
+
+    def _restore_more(self, content: dict[str, Any]) -> None:
+        """Go on with what only some agents have."""
 
     def _restore_ledger(self, content: dict[str, Any], decisions: list[tuple[Any, Any]]) -> None:
         ledger = self._ledger

@@ -9,9 +9,10 @@ from corebandit.agents.contexts import Context
 from corebandit.agents.rewards import Reward
 from corebandit.agents.traffic import PATIENCE
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.validate import check_count, check_number, shortened
+from corebandit.contracts.validate import check_count, check_flag, check_number, shortened
 
 FEATURE_LIMIT = 1000.0  # times the largest feature of a column that was seen
+NOT_OF_RANKINGS = ("feature_limit", "refit_later")  # settings of agents that choose by features
 MANY_OPEN = 100_000  # decisions that wait, of which a warning is given
 Clock = Callable[[], float]  # seconds; it may go backwards
 clock: Clock = time.time
@@ -38,6 +39,7 @@ class Options(TypedDict, total=False):
     min_propensity: float
     holdout: float
     feature_limit: float | None
+    refit_later: bool
     context: Context | None
     clock: Clock | None
 
@@ -55,6 +57,7 @@ class Settings:
     min_propensity: float = 0.0
     holdout: float = 0.0
     feature_limit: float | None = FEATURE_LIMIT
+    refit_later: bool = False
 
     def __post_init__(self) -> None:
         """Validate, and keep plain numbers, which JSON knows."""
@@ -79,6 +82,7 @@ class Settings:
         checked["holdout"] = check_number("holdout", self.holdout, at_least=0, below=1)
         if self.feature_limit is not None:
             checked["feature_limit"] = check_number("feature_limit", self.feature_limit, at_least=1)
+        check_flag("refit_later", self.refit_later)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 

@@ -45,7 +45,7 @@ from corebandit.policies.models.estimators import (
     spelled,
     versions,
 )
-from corebandit.policies.models.fits import AggregatingModel, ClassifierModel, IncrementalModel, Model
+from corebandit.policies.models.fits import AggregatingModel, ClassifierModel, Fit, IncrementalModel, Model
 from corebandit.randomness.stream import Stream
 
 GEOMETRIC = "geometric"
@@ -93,7 +93,7 @@ class EstimatorCOReState(NamedTuple):
         targets = self.targets[:n_fitted]
         words = rng.words.copy()
         try:
-            if self.is_due(n_observations):
+            if self.is_due(n_observations) and not (self.model.is_apart and n_fitted > 0):
                 targets, seed, n_decisions = self.perturbed(n_observations, rng), self.next_seed(rng), 0
                 self.model.learn(self.rows[:n_observations], targets, seed)
             elif self.model.current is None:
@@ -125,6 +125,33 @@ class EstimatorCOReState(NamedTuple):
         """Return the seed of the next fit; an estimator that is fed on and on keeps its own."""
         is_going_on = isinstance(self.model, IncrementalModel) and self.last_fit[FITTED] > 0
         return int(self.last_fit[FIT_SEED]) if is_going_on else int(rng.integers(LARGEST_SEED))
+
+    # Fits beside the decisions ------------------------------------------------------------------------------------
+
+    def begin_fit(self, rng: Stream) -> Fit | None:
+        """Return what the next fit is made of, if it is time and there is a model that answers meanwhile."""
+        n_observations = int(self.pool.tally[SEEN])
+        if self.model.current is None or not self.is_due(n_observations):
+            return None
+        return Fit(self.perturbed(n_observations, rng), self.next_seed(rng))
+
+    def fitted(self, fit: Fit, rows: FloatArray) -> Any:
+        """Return an estimator that was fitted; nothing of the state is touched."""
+        model = type(self.model)(self.model.estimator)
+        model.learn(rows, fit.targets, fit.seed)
+        return model.current
+
+    def end_fit(self, fit: Fit, estimator: Any) -> None:
+        """Let an estimator that was fitted answer from now on."""
+        self.targets[: fit.targets.size] = fit.targets
+        self.last_fit[:] = fit.targets.size, fit.seed, 0
+        self.model.current = estimator
+
+    def go_on_from(self, before: Self | None) -> None:
+        """Leave it to others to fit again; go on with the model of a state with less room, unless columns differ."""
+        self.model.is_apart = True
+        if before is not None and before.rows.shape[1] == self.rows.shape[1]:
+            self.model.current = before.model.current
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward; the estimator hears of it when it is fitted next."""

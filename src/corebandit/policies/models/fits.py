@@ -4,7 +4,7 @@ A model is kept in a state beside its arrays, and holds nothing that could not b
 given more room, or loaded, simply starts with a model that has not been fitted.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,11 +14,19 @@ from corebandit.contracts.validate import shortened
 from corebandit.policies.models.estimators import free_random_states, spelled, unfitted_copy
 
 
+class Fit(NamedTuple):
+    """What a fit is made of besides rows: their perturbed rewards, `(n,)`, and a seed."""
+
+    targets: FloatArray
+    seed: int
+
+
 class Model:
     """The current fit of an estimator, made anew by `learn`. Everything it is made of is in the state's arrays."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
+        self.is_apart = False  # whether someone else sees to it that it is fitted when it is time
         self.current: Any = None  # None: the last fit is not here, since the state was given more room, or loaded
         self._random_states = free_random_states(estimator)
 
