@@ -35,10 +35,13 @@ from corebandit.reproduction.studies import warmup_study
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "results"
-PAGES = ("README.md", "docs/results.md", "docs/which_policy.md", "docs/own_model.md", "docs/guide.md", "docs/live.md")
+PAGES = (
+    "README.md",
+    *(f"docs/{page}.md" for page in ("results", "which_policy", "own_model", "guide", "live", "ranking")),
+)
 FIGURES = {"F1": "figure1", "F2": "figure2", "F3": "figure3", "F4": "figure4", "T": "theory"}
 STUDIES = {"G": "glm", "X": "exchange", "W": "warmup", "N": "neural"}  # by how their claims begin
-FILES = ("refits", "samplers")  # of `corebandit run docs/results/*.toml`, without claims
+FILES = ("refits", "samplers", "observes")  # of `corebandit run docs/results/*.toml`, without claims
 KEPT = ("figure", "problem", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")
 SETTINGS = {  # warm-up factor and alpha
     "recommended": (0.5, 0.6),

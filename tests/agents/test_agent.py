@@ -263,7 +263,7 @@ def test_a_policy_that_is_none_or_another_than_was_saved_is_refused_in_a_sentenc
     cb.Agent(cb.CORe(alpha=0.4), ["red", "green"]).save(path)
     with pytest.raises(ValueError, match="policy must be a recipe such as CORe"):
         cb.Agent.load(path, "CORe")
-    with pytest.raises(ValueError, match=r"must be the one that was saved, but alpha was 0\.4, is 0\.5$"):
+    with pytest.raises(ValueError, match=r"must be the one that was saved, but alpha was 0\.4, is 0\.5; an agent"):
         cb.Agent.load(path, cb.CORe(alpha=0.5))
 
 

@@ -240,7 +240,7 @@ def test_a_durable_agent_compares_alike_after_it_is_opened_again(tmp_path):
     held_out = log.filter(log["held_out"])
     assert held_out.height == sum(decision.is_held_out for decision in waiting) + gain.n_held_out
     assert held_out["propensity"].to_list() == pytest.approx([1 / 3] * held_out.height)
-    with pytest.raises(cb.BadInput, match=r"^holdout must be 0\.4, as the agent was made with, not 0\.1$"):
+    with pytest.raises(cb.BadInput, match=r"^holdout must be 0\.4, as the agent was made with, not 0\.1; to change"):
         cb.open_agent(url, "banner", holdout=0.1, synchronous="normal")
 
 

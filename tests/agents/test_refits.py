@@ -106,6 +106,19 @@ def test_the_journal_says_when_a_model_took_over(tmp_path):
         assert agent.n_observations == 100
 
 
+def test_probabilities_are_of_the_model_that_answers_next():
+    agent = cb.Agent(POLICY, seed=7, refit_later=True)
+    play(agent, 50)
+    while agent._refits.pending is None:
+        play(agent, 1, waits=False)
+    rows = np.random.default_rng(9).normal(size=(3, 2))
+    before = agent.to_dict()
+    likely = agent.probabilities(rows, draws=20)
+    assert agent.to_dict() == before
+    assert sorted(likely.values()) == [0.0, 0.0, 1.0]
+    assert likely[agent.ask(rows).arm] == 1.0
+
+
 def test_a_fit_that_fails_leaves_the_old_model():
     policy = cb.EstimatorCORe(Moody(), refit=10, warm_up=0.1)
     agent = cb.Agent(policy, seed=7, refit_later=True)

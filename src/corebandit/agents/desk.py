@@ -139,17 +139,20 @@ class Desk:
             draw(look.state, rng, *look.question, winners)
             return winners
         for place in range(len(winners)):  # a model that is fitted now and then is another one after a draw
-            state = look.start()
-            carry_over(look.state, state)
+            state = self.copied(look.start, look.state)
             draw(state, rng, *look.question, winners[place : place + 1])
         return winners
+
+    def copied(self, start: Callable[[], Any], state: Any) -> Any:
+        """Return a copy of a state, made in a fresh one."""
+        fresh = start()
+        carry_over(state, fresh)
+        return fresh
 
     def looked_at(self, start: Callable[[], Any], offered: IntArray, allowed: IntArray, *question: Any) -> Look:
         """Return a copy of the state to be asked, made in a fresh one."""
         self.check_floor(offered.size)
-        state = start()
-        if self.state is not None:
-            carry_over(self.state, state)
+        state = start() if self.state is None else self.copied(start, self.state)
         return Look(start, state, question, offered, allowed)
 
     def check_floor(self, n_offered: int) -> None:

@@ -231,6 +231,13 @@ class FeatureDesk(Desk):
         if self.is_apart and state is not None:
             state.go_on_from(before)
 
+    def copied(self, start: Callable[[], Any], state: Any) -> Any:
+        """Return a copy of a state in a fresh one; a model that is fitted beside the decisions answers in both."""
+        fresh = super().copied(start, state)
+        if self.is_apart:
+            fresh.go_on_from(state)
+        return fresh
+
     def widen(self, n_features: int) -> None:
         """Have more columns, which were 0 in all rows so far."""
         if self.n_features is not None and n_features > self.n_features:
