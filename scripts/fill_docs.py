@@ -14,6 +14,7 @@ A page has marks in it, between which this script writes:
     <!-- numbers: settings warmup -->     how settings of CORe's warm-up compare with the best rivals
     <!-- numbers: differences samplers --> each policy beside the first one, on the same problems
     <!-- numbers: worlds drift -->        CORe's forms in each world that changes, beside the best rival
+    <!-- numbers: lines gain -->          a table as a benchmark stored it
     <!-- end -->
 
 and within a line `<!-- number: figure1 bernoulli "CORe" -->...<!-- end -->`, a mean with its error.
@@ -37,15 +38,11 @@ ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "results"
 PAGES = (
     "README.md",
-    "docs/results.md",
-    "docs/which_policy.md",
-    "docs/own_model.md",
-    "docs/guide.md",
-    "docs/changing.md",
+    *(f"docs/{page}.md" for page in ("results", "which_policy", "own_model", "guide", "live", "ranking", "changing")),
 )
 FIGURES = {"F1": "figure1", "F2": "figure2", "F3": "figure3", "F4": "figure4", "T": "theory"}
 STUDIES = {"G": "glm", "X": "exchange", "W": "warmup", "N": "neural", "D": "drift"}  # by how their claims begin
-FILES = ("refits", "samplers")  # of `corebandit run docs/results/*.toml`, without claims
+FILES = ("refits", "samplers", "observes")  # of `corebandit run docs/results/*.toml`, without claims
 SHOWN = {"warmup": tuple(warmup_study.PARTS), "drift": drift_study.PARTS}
 KEPT = ("figure", "problem", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")
 SETTINGS = {  # warm-up factor and alpha
@@ -241,6 +238,11 @@ def worlds(stored: Stored, figure: str) -> str:
     return _lines(lines)
 
 
+def stored_lines(stored: Stored, figure: str) -> str:
+    """Return a table as a benchmark stored it: its head and its lines."""
+    return _lines([tuple(stored["head"]), ("---",) * len(stored["head"]), *map(tuple, stored["lines"])])
+
+
 BLOCKS: dict[str, Callable[..., str]] = {
     "table": table,
     "claims": claims,
@@ -249,6 +251,7 @@ BLOCKS: dict[str, Callable[..., str]] = {
     "settings": settings,
     "differences": differences,
     "worlds": worlds,
+    "lines": stored_lines,
 }
 
 

@@ -231,6 +231,22 @@ def test_the_script_of_models_measures_each_by_the_number_of_rewards(monkeypatch
         assert len(cells(printed, name)) == len(name.split()) + 3
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("name", "said"), [("gain", " of 2"), ("delay", "SSMC | no limit at all"), ("batches", "LinUCB")]
+)
+def test_scripts_about_live_use_run_and_write_nothing(name: str, said: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    script = import_module(name)
+    tiny = {"QUICK_RUNS": 2, "QUICK_DECISIONS": 2_100, "QUICK_REPETITIONS": 1, "USERS": 20}
+    for size, value in tiny.items():
+        if hasattr(script, size):
+            monkeypatch.setattr(script, size, value)
+    before = sorted((BENCHMARKS.parent / "docs" / "results").glob("*"))
+    assert said in what_it_prints(script)
+    assert sorted((BENCHMARKS.parent / "docs" / "results").glob("*")) == before
+
+
 def choice_of(agent: Agent, *features: Any) -> Any:
     """Return what is chosen when no decision waits."""
     decision = agent.ask(*features)

@@ -263,7 +263,7 @@ def test_a_policy_that_is_none_or_another_than_was_saved_is_refused_in_a_sentenc
     cb.Agent(cb.CORe(alpha=0.4), ["red", "green"]).save(path)
     with pytest.raises(ValueError, match="policy must be a recipe such as CORe"):
         cb.Agent.load(path, "CORe")
-    with pytest.raises(ValueError, match=r"must be the one that was saved, but alpha was 0\.4, is 0\.5$"):
+    with pytest.raises(ValueError, match=r"must be the one that was saved, but alpha was 0\.4, is 0\.5; an agent"):
         cb.Agent.load(path, cb.CORe(alpha=0.5))
 
 
@@ -304,6 +304,10 @@ def test_money_may_be_a_decimal_and_is_checked_like_any_reward():
     for reward in (Decimal("1.5"), Decimal("NaN")):
         with pytest.raises(cb.BadReward, match="reward must be"):
             agent.tell(agent.ask(), reward)
+    shop = cb.Agent(cb.BernoulliTS(), ["a"], seed=1, window=60, default_reward=Decimal("0.5"))
+    assert shop.settings.default_reward == 0.5
+    shop.ask()
+    assert shop.expire(0, Decimal("0.75")) == 1
 
 
 def test_a_string_is_no_list_of_arms():

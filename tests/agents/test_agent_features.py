@@ -162,7 +162,7 @@ def test_options_that_are_not_on_offer_are_never_chosen_nor_scored():
     for seed in range(100):
         rows = random_rows(seed, 2, 2)
         decision = agent.ask(rows, arms=["blue", "red"])
-        _, (_, row, _), _ = agent._ledger.waiting[decision.id]
+        _, (_, row, _, _), _ = agent._ledger.waiting[decision.id]
         assert decision.arm in ("blue", "red")
         assert np.array_equal(row, rows[["blue", "red"].index(decision.arm)])
         agent.tell(decision, 1.0)
@@ -432,3 +432,66 @@ def test_redundant_features_change_no_choice_once_all_is_seen():
         assert one.arm == other.arm
         for agent, decision in ((plain, one), (redundant, other)):
             agent.tell(decision, float(index % 3))
+
+
+# Data frames ----------------------------------------------------------------------------------------------------------
+
+
+class Indexed:
+    """What a frame of pandas has of what matters here."""
+
+    iloc = None
+
+    def __init__(self, rows, index):
+        self.rows, self.index = rows, np.array(list(index))
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, part):
+        return Indexed(self.rows[part], self.index[part])
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.rows, dtype)
+
+    def to_numpy(self):
+        return np.array(self.rows)
+
+
+FRAME_ROWS = {"blue": [0.0, 5.0], "red": [5.0, 0.0], "green": [1.0, 1.0]}
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_rows_of_a_frame_go_to_the_arms_that_they_name(kind):
+    agent, twin = (make_agent(["red", "green", "blue"]) for _ in range(2))
+    if kind == "pandas":
+        frame = Indexed(list(FRAME_ROWS.values()), list(FRAME_ROWS))
+        nameless = Indexed(list(FRAME_ROWS.values()), range(3))
+    else:
+        frame = pl.DataFrame([(name, *row) for name, row in FRAME_ROWS.items()], ["arm", "x", "y"], orient="row")
+        nameless = frame.drop("arm")
+    for given in (frame, frame[:2]):
+        mapping = dict(list(FRAME_ROWS.items())[: len(given)])
+        decision = agent.ask(given)
+        assert decision.arm == twin.ask(mapping).arm
+        assert np.array_equal(agent._ledger.waiting[decision.id][1][1], mapping[decision.arm])
+    before = agent.to_dict()
+    with pytest.raises(cb.BadFeatures, match=r"if its rows are in the order of agent\.arms, say frame\.to_numpy\(\)$"):
+        agent.ask(nameless)
+    with pytest.raises(cb.BadInput, match=r"^arms must be those that the .* of the frame names"):
+        agent.ask(frame, arms=["red"])
+    assert agent.to_dict() == before
+    agent.ask(frame, arms=["red", "blue", "green"])
+    make_agent(None).ask(nameless)  # where options are rows, their place is their name
+
+
+def test_a_frame_is_done_again_with_its_names(tmp_path):
+    url = f"sqlite:///{tmp_path}/shop.db"
+    frame = pl.DataFrame([(name, *row) for name, row in FRAME_ROWS.items()], ["arm", "x", "y"], orient="row")
+    agent = cb.open_agent(url, "a", cb.LinTS(), ["red", "green", "blue"], seed=7, synchronous="normal")
+    agent.tell(agent.ask(frame), 1.0)
+    content = agent.to_dict()
+    agent._keep_snapshot = lambda *snapshot: None
+    agent.close()
+    with cb.open_agent(url, "a", synchronous="normal") as agent:
+        assert agent.to_dict() == content

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from corebandit.cli import app
 from corebandit.clicks import CM, DCM, fit as ranking_fit
 from corebandit.clicks.readers.read_log import read_log
-from corebandit.clicks.stored_models import read_models, write_models
+from corebandit.clicks.stored_models import read_documents, read_models, write_models
 from real_data import LOGS, MODELS, needs_real_data
 
 ATTRACTION = {"apple": (0.6, 0.3, 0.1), "pear": (0.2, 0.5, 0.05)}
@@ -100,6 +100,14 @@ def test_counts_are_an_option(log, tmp_path):
         assert (stops[0] == pytest.approx(2 / 3)) == (option == ("--counts",))
         assert stops[2] == pytest.approx(2 / 3 if option else 1 / 2)
     assert converged == {(): "yes", ("--counts",): "counted"}
+
+
+def test_what_is_simulated_has_the_names_of_the_log(log, tmp_path):
+    clicks("fit", log, "--model", "CM", "--out", tmp_path / "models.json")
+    clicks("simulate", tmp_path / "models.json", "--sessions", 50, "--out", tmp_path / "again.csv")
+    named = read_documents(tmp_path / "models.json")
+    again = pl.read_csv(tmp_path / "again.csv", schema_overrides={"query": pl.String, "document": pl.String})
+    assert set(again.select("query", "document").rows()) == {(query, name) for query in named for name in named[query]}
 
 
 @pytest.mark.parametrize("command", ["fit", "simulate", "describe"])

@@ -571,6 +571,24 @@ def test_a_simulated_log_depends_on_its_seed_alone(tmp_path):
     assert not a.equals(c)
 
 
+def test_simulated_documents_keep_their_names(tmp_path):
+    models = {"q": PBM([0.9, 0.1], [1.0, 0.5]), "r": PBM([0.2, 0.3], [1.0, 0.5])}
+    names = {"q": ["red shoe", "blue shoe"]}
+    write_simulated_log(tmp_path / "plain.parquet", models, 300, seed=1)
+    write_simulated_log(tmp_path / "named.parquet", models, 300, seed=1, documents=names)
+    plain, named = (pl.read_parquet(tmp_path / f"{name}.parquet") for name in ("plain", "named"))
+    shown = [names.get(query, ["0", "1"])[index] for query, index in plain.select("query", "document").rows()]
+    assert named["document"].to_list() == shown
+    assert named.drop("document").equals(plain.drop("document"))
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "a"], ["a", " "], "ab", 7])
+def test_names_that_do_not_fit_the_documents_are_refused(names, tmp_path):
+    with pytest.raises(ValueError, match=r"^(documents of query q must be 2 different names|a document must have)"):
+        write_simulated_log(tmp_path / "log.csv", {"q": CM([0.5, 0.3])}, 10, documents={"q": names})
+    assert not list(tmp_path.iterdir())
+
+
 def test_only_queries_with_as_many_positions_are_simulated_together(tmp_path):
     models = {"q": DCM([0.5, 0.3], [0.5, 0.5]), "r": DCM([0.5], [0.5])}
     with pytest.raises(ValueError, match="must have as many positions as q, 2, but r has 1"):

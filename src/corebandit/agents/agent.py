@@ -1,36 +1,29 @@
 """One decision at a time: ask, tell, observe, save, load."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, ClassVar, Self
-
-import numpy as np
+from typing import Any, ClassVar, Self, Unpack, overload
 
 from corebandit.agents.arm_desk import ArmDesk
+from corebandit.agents.batches import BatchAgent
 from corebandit.agents.codec import arm_from_json, arm_to_json, array_from_json, array_to_json
-from corebandit.agents.decision import Decision
+from corebandit.agents.context_agent import Choice
+from corebandit.agents.contexts import Context
+from corebandit.agents.decision import Arm, Decision
 from corebandit.agents.events import OBSERVE, TELL, as_given, asked
-from corebandit.agents.explanation import Explanation, explained
 from corebandit.agents.feature_desk import FeatureDesk
 from corebandit.agents.ids import DecisionId
-from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.options import Named, Unnamed
-from corebandit.agents.propensities import Chances, chances
-from corebandit.agents.rewards import checked_reward
-from corebandit.agents.settings import MANY_OPEN, Clock, Settings
+from corebandit.agents.rewards import Reward, checked_reward, without_decimals
+from corebandit.agents.settings import FEATURE_LIMIT, MANY_OPEN, Clock, Options, Settings
 from corebandit.agents.traffic import PATIENCE
+from corebandit.contracts.audit import demand
 from corebandit.contracts.errors import BadInput, TooLate
 from corebandit.contracts.recipe import LARGEST_REWARD, AnyPolicy, FeaturePolicy, Policy, RankingPolicy
-from corebandit.contracts.state import FloatArray
-from corebandit.contracts.validate import check_count, shortened
-
-if TYPE_CHECKING:
-    import polars as pl
-
-Choice = tuple[int, FloatArray | None, Chances | None]  # the index of an option, its features, and propensities
+from corebandit.contracts.validate import shortened
 
 
-class Agent(LiveAgent[Hashable, Choice]):
+class Agent(BatchAgent[Arm]):
     """A policy that chooses among your options, one decision at a time.
 
     Parameters
@@ -66,6 +59,18 @@ class Agent(LiveAgent[Hashable, Choice]):
         The least probability of every arm that may be chosen, at most 1 / (arms on offer). Above 0 it changes the
         policy: a share of the decisions is made uniformly. It is what estimates of other policies from a log need: an
         arm of probability 0 has no support there, and they are biased; the guide says how much, measured.
+    holdout
+        The share of decisions that are made uniformly among all arms on offer, whatever the policy and limits of
+        traffic say: `gain()` compares with them. Their probabilities are known, and the policy learns from them too.
+    feature_limit
+        Features of more than so many times the largest ones seen in their column are refused, once 100 decisions were
+        made: one row of a wrong unit would ruin a linear model. None: anything finite is taken.
+    refit_later
+        Whether an estimator is fitted again beside the decisions: until it is done the old one answers, and no `ask`
+        waits for a fit but the first. For `EstimatorCORe`.
+    context
+        Which fields describe users and arms. Then `ask` is given dictionaries of numbers and words: the user's fields,
+        and in `arms` those of each arm. Words that were never seen become columns of their own.
     clock
         Returns the time in seconds; `time.time` unless you say otherwise.
 
@@ -84,41 +89,62 @@ class Agent(LiveAgent[Hashable, Choice]):
     >>> agent = Agent(LinCORe(), seed=7)
     >>> decision = agent.ask([[9.5, 1.0], [8.0, 3.0]])
     >>> agent.tell(decision, reward=3.2)
+
+    In numbers and words:
+
+    >>> from corebandit import Context
+    >>> agent = Agent(LinCORe(), arms=["gift", "news"], context=Context(user=["age", "country"], arm=["price"]))
+    >>> decision = agent.ask({"age": 34, "country": "de"}, arms={"gift": {"price": 9.5}, "news": {"price": 0}})
+    >>> agent.tell(decision, reward=1.0)
     """
 
     _kind: ClassVar[str] = "agent"
     _listed_as: ClassVar[str] = "arms"
     _chooses_one = True
-    _desk: Any  # an ArmDesk or a FeatureDesk
 
+    @overload
+    def __init__(self: "Agent[int]", policy: AnyPolicy, arms: None = None, **options: Unpack[Options]) -> None: ...
+    @overload
+    def __init__(self, policy: AnyPolicy, arms: Iterable[Arm] | None, **options: Unpack[Options]) -> None: ...
     def __init__(
         self,
         policy: AnyPolicy,
-        arms: Iterable[Hashable] | None = None,
+        arms: Iterable[Arm] | None = None,
         *,
         seed: int | None = None,
         horizon: int | None = None,
         window: float | None = None,
-        default_reward: float | None = None,
+        default_reward: Reward | None = None,
         max_open: int | None = None,
         patience: int = PATIENCE,
         max_share: float = 1.0,
         propensity_draws: int | None = None,
         min_propensity: float = 0.0,
+        holdout: float = 0.0,
+        feature_limit: float | None = FEATURE_LIMIT,
+        refit_later: bool = False,
+        context: Context | None = None,
         clock: Clock | None = None,
     ) -> None:
-        settings = Settings(window, default_reward, max_open, patience, max_share, propensity_draws, min_propensity)
+        default = without_decimals(default_reward)
+        settings = Settings(
+            *(window, default, max_open, patience, max_share, propensity_draws, min_propensity, holdout),
+            *(feature_limit, refit_later),
+        )
         super().__init__(policy, seed, horizon, settings, clock)
         self._low, self._high = policy.reward_range
         self._options = Unnamed() if arms is None else Named(arms)
         own = self.horizon, self.seed, propensity_draws, min_propensity
         if isinstance(policy, FeaturePolicy):
-            self._desk = FeatureDesk(policy, self._options, *own)
+            self._desk = FeatureDesk(policy, self._options, *own, settings.feature_limit)
         elif isinstance(policy, Policy) and isinstance(self._options, Named):
             self._desk = ArmDesk(policy, self._options, *own)
         else:
             raise BadInput(f"arms must be given: {policy.label} knows its options by their names, not by features")
-        self._checked_default(default_reward)
+        self._speak_of(context)
+        if settings.refit_later:
+            self._refit_later()
+        self._checked_default(default)
         self._keep_books("decision", "a reward is", lambda arm: f"chose {shortened(arm)}")
         self._warn_of_endless_warm_up()
 
@@ -129,17 +155,37 @@ class Agent(LiveAgent[Hashable, Choice]):
             raise BadInput(f"policy must be a recipe such as CORe() or LinCORe(), not {shortened(policy)}{hint}")
 
     @classmethod
-    def _made_from(cls, content: dict[str, Any], policy: AnyPolicy, names: list[Hashable] | None) -> Self:
-        settings = asdict(Settings.from_json(content["settings"]))
-        return cls(policy, names, seed=content["seed"], horizon=content["horizon"], **settings)
+    def _made_from(cls, content: dict[str, Any], policy: AnyPolicy, names: list[Any] | None) -> Self:
+        settings, saved = asdict(Settings.from_json(content["settings"])), content.get("context")
+        agent = cls._made_anew(content, policy, names, {**settings, "horizon": content["horizon"]})
+        if agent._encoder is not None and saved is not None:
+            agent._encoder.restore(saved)
+            n_features = content["n_features"]
+            demand(n_features in (None, len(agent._encoder)), f"columns must be {n_features}, as many as features")
+        return agent
 
-    def _chosen(self, choice: Choice) -> Hashable:
-        return self._options.name(choice[0])
+    @classmethod
+    def _made_anew(
+        cls, content: dict[str, Any], policy: AnyPolicy, names: list[Any] | None, options: dict[str, Any]
+    ) -> Self:
+        saved = content.get("context")
+        context = None if saved is None else Context(*(saved[name] for name in ("user", "arm", "crosses", "max_words")))
+        return cls(policy, names, context=context, **{"seed": content["seed"], **options})
+
+    def _content(self) -> dict[str, Any]:
+        with self._lock:
+            columns = {} if self._encoder is None else {"context": self._encoder.content()}
+            refits = {} if self._refits is None else self._refits.content()
+            return {**super()._content(), **columns, **refits}
+
+    def _chosen(self, choice: Choice) -> Arm:
+        arm: Arm = self._options.name(choice[0])
+        return arm
 
     # Deciding and learning ----------------------------------------------------------------------------------------
 
     @property
-    def arms(self) -> list[Hashable]:
+    def arms(self) -> list[Arm]:
         """Return the arms on offer; none if the options have no names."""
         return self._on_offer()
 
@@ -150,11 +196,13 @@ class Agent(LiveAgent[Hashable, Choice]):
 
     _n_learnt = n_observations
 
-    def ask(self, features: Any = None, *, arms: Iterable[Hashable] | None = None) -> Decision:
+    def ask(self, features: Any = None, *, arms: Iterable[Arm] | None = None) -> Decision[Arm]:
         """Choose an arm, among all or among `arms`.
 
-        A policy that chooses by features takes them as an array `(rows, d)` (or a list, or a data frame) with one row
-        for each arm on offer, in the order of `agent.arms`, or in that of `arms`; or as a mapping from arms to rows.
+        A policy that chooses by features takes them as an array `(rows, d)`, or a list, with one row for each arm on
+        offer, in the order of `agent.arms`, or in that of `arms`; as a mapping from arms to rows; or as a data frame
+        whose index, or whose column "arm", names the arms. With a `context` it takes the fields of the user, and in
+        `arms` a mapping from arms to their fields.
 
         >>> from corebandit.policies import LinCORe
         >>> agent = Agent(LinCORe(), arms=["red", "green", "blue"])
@@ -172,30 +220,35 @@ class Agent(LiveAgent[Hashable, Choice]):
                 self._end_what_is_due(now)
             if len(ledger.waiting) >= MANY_OPEN and not self._has_warned:
                 self._warn_of_many()
+            if self._encoder is not None:
+                tables, arms = self._in_columns([features], arms)
+                features = tables[0]
             if journal is not None:
-                features, arms = as_given(features, arms)
+                features, arms = as_given(features, arms, self._options)
             choice = self._desk.choose(features, arms, ledger.traffic, self._by_lot)
             arm = self._options.name(choice[0])
             decision_id = ledger.enter(arm, choice, now)
             decision = Decision(arm, decision_id) if choice[2] is None else self._receipt(decision_id, choice)
             if journal is not None:
                 journal(asked(decision, now, features, arms))
+            if self._refits is not None:
+                self._refits.step(journal)
             if self._ends_decisions:
                 self._end_what_is_too_much(now)
             return decision
 
-    def recall(self, decision_id: DecisionId) -> Decision:
+    def recall(self, decision_id: DecisionId) -> Decision[Arm]:
         """Return the decision that waits under an id, as `ask` returned it, propensities and all."""
         with self._lock:
             return self._receipt(decision_id, self._ledger.find(decision_id))
 
-    def _receipt(self, decision_id: DecisionId, choice: Choice) -> Decision:
-        index, _, known = choice
+    def _receipt(self, decision_id: DecisionId, choice: Choice) -> Decision[Arm]:
+        index, _, known, is_held_out = choice
         name = self._options.name
         named = None if known is None else {name(option): chance for option, chance in known.items()}
-        return Decision(name(index), decision_id, named)
+        return Decision(name(index), decision_id, named, bool(is_held_out))
 
-    def tell(self, decision: Decision | DecisionId, reward: float) -> None:
+    def tell(self, decision: Decision[Arm] | DecisionId, reward: Reward) -> None:
         """Report the reward of a decision (or of its id), at any delay and in any order, once."""
         with self._lock:
             now = self._clock()
@@ -216,33 +269,31 @@ class Agent(LiveAgent[Hashable, Choice]):
             if self._journal is not None:
                 self._journal([TELL, decision_id, now, checked])
 
-    def observe(self, arm: Hashable, reward: float, x: Any = None) -> None:
+    def observe(self, arm: Arm, reward: Reward, x: Any = None) -> None:
         """Learn from a choice that someone else made; `x` `(d,)` are its features, if the policy chooses by them."""
         with self._lock:
             now, index, checked = self._now(), self._options.index_of(arm), self._checked(reward)
-            row = self._desk.row(index, x)
-            self._learn((index, row, None), checked, now)
+            row = self._desk.row(index, x if self._encoder is None else self._rows_in_columns([arm], [x])[0])
+            self._learn((index, row, None, None), checked, now)
             if self._journal is not None:
                 given = [] if row is None else [array_to_json(row)]
                 self._journal([OBSERVE, now, arm_to_json(self._options.name(index)), checked, *given])
 
-    def forget(self, decision: Decision | DecisionId) -> None:
+    def forget(self, decision: Decision[Arm] | DecisionId) -> None:
         """Drop a decision that was not carried out. One that was and paid nothing has a reward: tell(decision, 0)."""
         with self._lock:
             decision_id = decision.id if isinstance(decision, Decision) else decision
             self._found(decision, decision_id)
             self._close(decision_id)
 
-    def _found(self, decision: Decision | DecisionId, decision_id: DecisionId) -> Choice:
-        if isinstance(decision, Decision):
-            return self._ledger.find(decision_id, decision, decision.arm)
-        return self._ledger.find(decision_id)
-
     def _learn(self, choice: Choice, lesson: float, now: float) -> None:
-        index, row, _ = choice
+        index, row, _, is_held_out = choice
         self._desk.learn(index, row, lesson)
         if self._options.names is not None:
             self._hear(index, lesson, now)
+        if is_held_out is not None:
+            is_named = self._options.names is not None
+            self._control.hear(is_held_out, lesson, [(index, lesson)] if is_named else ())
 
     def _lesson(self, default_reward: float) -> float:
         return default_reward
@@ -251,97 +302,41 @@ class Agent(LiveAgent[Hashable, Choice]):
         choice: Choice = self._desk.choose(features, arms, self._ledger.traffic, self._by_lot)
         return choice
 
+    def _recorded(self, chosen: Any, chances: Any, features: Any = None, arms: Any = None) -> Choice:
+        arm = arm_from_json(chosen)
+        index, options = self._options.index_of(arm), self._options
+        known = None if chances is None else {options.index_of(arm_from_json(each)): chance for each, chance in chances}
+        place = index
+        if features is not None and options.names is not None:
+            place = (options.on_offer if arms is None else arms).index(arm)
+        return index, self._desk.recorded(index, features, place), known, None
+
+    def _check_lesson(self, lesson: float) -> None:
+        self._checked(lesson)
+
     def _chosen_by_others(self, chosen: Any, x: Any = None) -> Choice:
         index = self._options.index_of(arm_from_json(chosen))
-        return index, self._desk.row(index, None if x is None else array_from_json(x)), None
+        return index, self._desk.row(index, None if x is None else array_from_json(x)), None, None
 
     @staticmethod
-    def _from_journal(chosen: Any) -> Hashable:
+    def _from_journal(chosen: Any) -> Any:
         return arm_from_json(chosen)
 
-    def _checked_default(self, reward: float | None) -> float | None:
+    def _checked_default(self, reward: Reward | None) -> float | None:
         return None if reward is None else self._checked(reward)
 
-    def _checked(self, reward: float) -> float:
+    def _checked(self, reward: Reward) -> float:
         if type(reward) is float and self._low <= reward <= self._high and -LARGEST_REWARD <= reward <= LARGEST_REWARD:
             return reward  # as most are
         return checked_reward(reward, self._low, self._high, self.policy.label)
 
-    # Looking inside -----------------------------------------------------------------------------------------------
-
-    def probabilities(
-        self, features: Any = None, *, arms: Iterable[Hashable] | None = None, draws: int = 1_000
-    ) -> dict[Hashable, float]:
-        """Return how likely each arm on offer is to be chosen by the next `ask` with these arguments.
-
-        The shares are of so many draws on a copy of what was learnt, with random numbers of their own: nothing changes,
-        and whoever asks again before anything happens gets the same answer. An arm that may not be chosen now, as too
-        many decisions for it wait, has 0. Decisions that the next `ask` will end first count as waiting still.
-
-        >>> from corebandit.policies import UCB1
-        >>> agent = Agent(UCB1(), arms=["red", "green", "blue"])
-        >>> agent.observe("red", 1.0)
-        >>> agent.observe("green", 0.0)
-        >>> agent.probabilities()
-        {'red': 0.0, 'green': 0.0, 'blue': 1.0}
-        """
-        n_draws = check_count("draws", draws)
-        with self._lock:
-            desk, rng = self._desk, self._spare_stream()
-            look = desk.choose(features, arms, self._ledger.traffic, desk.look)
-        shares = chances(desk.draw_on(look, rng, np.empty(n_draws, np.int64)), look.allowed, desk.floor)
-        return {self._options.name(index): shares.get(index, 0.0) for index in look.offered.tolist()}
-
-    def table(self, features: Any = None, *, draws: int = 1_000) -> "pl.DataFrame":
-        """Return what is known of each arm, a row for each, as a data frame.
-
-        Columns: `arm` (strings and whole numbers as they are, else the repr), `on_offer`, rewards `told`, decisions
-        `open`, rewards that came too `late`, the `mean` of the rewards and its 95 % interval by the t distribution,
-        `ci_low` to `ci_high` (from 2 rewards on), means `before` and `after` where rewards seem to have changed, the
-        `probability` to be chosen next, and when it was `last_told`. A policy that chooses by features must be given
-        them, as `ask` is, to know a probability.
-
-        The interval takes rewards for independent. What a policy chose by its rewards is not quite: means of arms
-        that were given up early are biased downwards.
-        """
-        if isinstance(self._options, Unnamed) or (features is None and isinstance(self.policy, FeaturePolicy)):
-            return self._frame(None)
-        likely = self.probabilities(features, draws=draws) if self.arms else {}
-        return self._frame({self._options.index_of(arm): chance for arm, chance in likely.items()})
-
-    def explain(self, decision: Decision | DecisionId, feature_names: Iterable[str] | None = None) -> Explanation:
-        """Return what each feature of the row was worth that a decision chose, as the model has it now.
-
-        For policies with a linear model and decisions that wait. What is told changes the weights, so ask before; a
-        model of perturbed rewards (GLMCORe, GLMFPL, LogPHE) has those of its last draw.
-
-        >>> from corebandit.policies import LinGreedy
-        >>> agent = Agent(LinGreedy(), arms=["gift", "news"])
-        >>> agent.observe("news", 1.0, x=[1.0, 0.0])
-        >>> decision = agent.ask([[0.0, 1.0], [1.0, 0.5]])
-        >>> agent.explain(decision, feature_names=["opened", "age"])
-        what 'news' is worth: 0.5
-          opened    1 x 0.5 = 0.5
-          age     0.5 x   0 =   0
-        """
-        label = self.policy.label
-        if not isinstance(self.policy, FeaturePolicy):
-            raise BadInput(
-                f"there is nothing to explain by features: {label} chooses without; table() shows what it saw"
-            )
-        with self._lock:
-            decision_id = decision.id if isinstance(decision, Decision) else decision
-            index, row, _ = self._found(decision, decision_id)
-            assert row is not None
-            return explained(label, self._options.name(index), row, self._desk.state, feature_names)
-
     # Arms that come and go ----------------------------------------------------------------------------------------
 
-    def add_arm(self, arm: Hashable) -> None:
+    def add_arm(self, arm: Arm) -> None:
         """Put a new arm on offer, or a retired one back with what was learnt about it."""
         self._add(arm)
 
-    def retire_arm(self, arm: Hashable) -> None:
+    def retire_arm(self, arm: Arm) -> None:
         """Take an arm off offer; rewards of decisions already made can still be told."""
         self._retire(arm)
 

@@ -1,6 +1,6 @@
 """Where an agent's decisions among arms are made."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,10 +13,10 @@ from corebandit.agents.steps import draw_arms, learn, select
 from corebandit.agents.traffic import Traffic
 from corebandit.contracts.errors import BadFeatures
 from corebandit.contracts.recipe import Policy
-from corebandit.contracts.state import IntArray
+from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.randomness.stream import Stream
 
-ArmChoice = tuple[int, None, Chances | None]
+ArmChoice = tuple[int, None, Chances | None, bool | None]
 
 
 class ArmDesk(Desk):
@@ -58,19 +58,26 @@ class ArmDesk(Desk):
         offered = self.options.offered(arms)
         if arms is not None:
             offered = np.unique(offered)
-        if answer is not None:
-            return answer(offered, traffic)
+        return self.pick(offered, traffic) if answer is None else answer(offered, traffic)
+
+    def pick(self, offered: IntArray, traffic: Traffic) -> ArmChoice:
+        """Return the policy's own choice."""
         if traffic.is_limiting:
             offered = self.limited(offered, traffic)
-        return int(self._select(self.state, self.rng, self.scores, offered)), None, None
+        return int(self._select(self.state, self.rng, self.scores, offered)), None, None, None
 
-    def draw_lot(self, offered: IntArray, traffic: Traffic) -> tuple[int, None, Chances]:
+    def draw_lot(self, offered: IntArray, traffic: Traffic) -> ArmChoice:
         """Return the choice of one of many draws, and the probabilities it was made with."""
         self.check_floor(offered.size)
         allowed, winners = self.limited(offered, traffic), np.empty(self.n_draws or 0, np.int64)
         self._draw(self.state, self.rng, self.scores, allowed, winners)
         index, known = self.lot(winners, allowed)
-        return index, None, known
+        return index, None, known, None
+
+    def uniform(self, offered: IntArray) -> ArmChoice:
+        """Return a uniform choice of those on offer."""
+        index, known = self.drawn_evenly(offered)
+        return index, None, known, True
 
     def look(self, offered: IntArray, traffic: Traffic) -> Look:
         """Return what can be asked who of those on offer would be chosen."""
@@ -81,6 +88,15 @@ class ArmDesk(Desk):
         """Refuse features."""
         if x is not None:
             raise BadFeatures(f"{self.policy.label} takes no features; say observe(arm, reward), without x")
+
+    def recorded(self, index: int, features: FloatArray | None, place: int) -> None:
+        """Do without the features of a choice that another policy made."""
+
+    def rows(self, indices: Sequence[int], x: Any) -> Sequence[None]:
+        """Refuse features."""
+        if x is not None:
+            raise BadFeatures(f"{self.policy.label} takes no features; say observe_many(arms, rewards), without x")
+        return [None] * len(indices)
 
     def learn(self, index: int, x: None, reward: float) -> None:
         """Learn from the reward of an arm."""
@@ -94,7 +110,7 @@ class ArmDesk(Desk):
 
     def choices(self, content: dict[str, Any]) -> list[ArmChoice]:
         """Return the choices that were saved, in their order."""
-        return [(index, None, known) for index, known in self.saved_choices(content)]
+        return [(index, None, known, None) for index, known in self.saved_choices(content)]
 
     def options_of(self, choice: ArmChoice) -> tuple[int]:
         """Return the arm that a choice is of."""

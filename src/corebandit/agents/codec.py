@@ -88,7 +88,10 @@ def policy_from_json(description: Any, given: AnyPolicy | None, source: Source) 
             different = "; ".join(_differences("", description, given.describe()))
             if isinstance(description, dict) and description.get("name") != given.name:
                 different = f"it was {description.get('name')}, not {given.name}"
-            raise BadInput(f"policy must be the one that was saved, but {different}")
+            way_out = "an agent without a journal cannot learn again: make another, and let it observe_many(past data)"
+            if source.method == "open_agent":
+                way_out = "to change it, open the agent with change=True: it then learns again from its journal"
+            raise BadInput(f"policy must be the one that was saved, but {different}; {way_out}")
         return given
     if not isinstance(description, dict) or "name" not in description:
         raise BadInput(f"the saved policy must be a table with a name, not {description!r}")

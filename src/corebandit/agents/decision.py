@@ -1,17 +1,28 @@
 """What an agent decided."""
 
 from collections.abc import Hashable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from corebandit.agents.ids import DecisionId
 
+# What users call an option. `Agent` alone is a type too, whatever its options are; Python has that from 3.13 on.
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
 
-class Decision(NamedTuple):
+    Arm = TypeVar("Arm", bound=Hashable, default=Any)
+else:
+    from typing import TypeVar
+
+    Arm = TypeVar("Arm", bound=Hashable)
+
+
+class Decision(NamedTuple, Generic[Arm]):
     """An arm that was chosen, and the id to report its reward under: no other decision of any agent has it."""
 
-    arm: Hashable
+    arm: Arm
     id: DecisionId
-    propensities: dict[Hashable, float] | None = None  # of all arms that could be chosen; None: not known
+    propensities: dict[Arm, float] | None = None  # of all arms that could be chosen; None: not known
+    is_held_out: bool = False  # chosen uniformly, to compare with
 
     @property
     def propensity(self) -> float | None:

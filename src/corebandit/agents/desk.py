@@ -38,8 +38,9 @@ class Look(NamedTuple):
 class Desk:
     """What all desks share.
 
-    A choice is what a desk needs to know again when it learns what became of it: a tuple, of which the last is the
-    probabilities that it was made with, or None if they are not known. Agents keep it meanwhile.
+    A choice is what a desk needs to know again when it learns what became of it: a tuple, which agents keep meanwhile.
+    It ends with the probabilities that it was made with, or None if they are not known, and with whether it is a
+    uniform one that was held out, or None where nothing is compared.
     """
 
     draws: ClassVar[EntryPoint]  # the step that chooses many times
@@ -123,6 +124,10 @@ class Desk:
 
     # Probabilities ------------------------------------------------------------------------------------------------
 
+    def pick(self, offered: IntArray, traffic: Traffic, *question: Any) -> Any:
+        """Return the policy's own choice."""
+        raise NotImplementedError
+
     def draw_lot(self, offered: IntArray, traffic: Traffic, *question: Any) -> Any:
         """Return the choice of one of `n_draws` draws, and the probabilities it was made with."""
         raise NotImplementedError
@@ -134,17 +139,20 @@ class Desk:
             draw(look.state, rng, *look.question, winners)
             return winners
         for place in range(len(winners)):  # a model that is fitted now and then is another one after a draw
-            state = look.start()
-            carry_over(look.state, state)
+            state = self.copied(look.start, look.state)
             draw(state, rng, *look.question, winners[place : place + 1])
         return winners
+
+    def copied(self, start: Callable[[], Any], state: Any) -> Any:
+        """Return a copy of a state, made in a fresh one."""
+        fresh = start()
+        carry_over(state, fresh)
+        return fresh
 
     def looked_at(self, start: Callable[[], Any], offered: IntArray, allowed: IntArray, *question: Any) -> Look:
         """Return a copy of the state to be asked, made in a fresh one."""
         self.check_floor(offered.size)
-        state = start()
-        if self.state is not None:
-            carry_over(self.state, state)
+        state = start() if self.state is None else self.copied(start, self.state)
         return Look(start, state, question, offered, allowed)
 
     def check_floor(self, n_offered: int) -> None:
@@ -158,6 +166,27 @@ class Desk:
         """Return who is chosen, by one of the draws or by the floor, and with which probabilities."""
         pot = allowed if is_uniform(self.rng, allowed.size, self.floor) else winners
         return int(pot[self.rng.integers(pot.size)]), chances(winners, allowed, self.floor)
+
+    # Uniform choices that are held out ----------------------------------------------------------------------------
+
+    def hold_out(
+        self, share: float, choose: Callable[..., Any], offered: IntArray, traffic: Traffic, *question: Any
+    ) -> Any:
+        """Return a choice that is uniform with this probability, and else what `choose`, `pick` or `draw_lot`, makes.
+
+        The policy chooses anyway: it may note what it chose last.
+        """
+        choice = choose(offered, traffic, *question)
+        return self.uniform(offered, *question) if self.rng.random() < share else (*choice[:-1], False)
+
+    def uniform(self, offered: IntArray, *question: Any) -> Any:
+        """Return a uniform choice of those on offer, whatever limits of traffic say, and its probabilities."""
+        raise NotImplementedError
+
+    def drawn_evenly(self, offered: IntArray) -> tuple[int, Chances]:
+        """Return one of those on offer, and with which probabilities."""
+        index = int(offered[self.rng.integers(offered.size)])
+        return index, dict.fromkeys(offered.tolist(), 1.0 / offered.size)
 
     # Saving -------------------------------------------------------------------------------------------------------
 
@@ -205,9 +234,9 @@ class Desk:
         """Return a copy of what was learnt, and of what of the choices that wait is not `plain`, for `in_json`."""
 
         def known() -> Iterator[Any] | None:
-            if all(choice[-1] is None for choice in waiting()):
+            if all(choice[-2] is None for choice in waiting()):
                 return None
-            return (None if choice[-1] is None else self.plain_chances(choice[-1]) for choice in waiting())
+            return (None if choice[-2] is None else self.plain_chances(choice[-2]) for choice in waiting())
 
         return {
             "pending_propensities": known,

@@ -16,6 +16,7 @@ from functools import wraps
 from typing import Any, ParamSpec, Self, TypeVar, cast
 
 from corebandit.agents.agent import Agent
+from corebandit.agents.events import CHANGE
 from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.log import frame_of_events
 from corebandit.agents.patient_json import patient_json_with_digest
@@ -131,6 +132,15 @@ class Durable(LiveAgent[Any, Any]):
         self._began_with = len(self._options.names or ())
         self._store.keep(self._name, Snapshot(0, patient_json_with_digest(self._content())))
 
+    def _keep_changed(self) -> None:
+        """Keep what became of the agent by a change, and only then say in the journal that there was one."""
+        with self._lock:
+            self._n_events += 1
+            self._store.keep(self._name, Snapshot(self._n_events, patient_json_with_digest(self._content())))
+            event = [CHANGE, self._now(), self.policy.describe(), self.settings.describe()]
+            self._store.write(self._name, self._n_events, json.dumps(event, separators=(",", ":")))
+            self._store.sync()
+
     def _check_usable(self) -> None:
         if self._failure:
             raise CannotWrite(f"agent {shortened(self._name)} must be opened again: {self._failure}")
@@ -204,6 +214,8 @@ class DurableAgent(Durable, Agent):
 
     _learn = _noted(Agent._learn)
     ask = _kept(Agent.ask)
+    ask_many = _kept(Agent.ask_many)
+    observe_many = _kept(Agent.observe_many)
     tell = _kept(Agent.tell)
     observe = _kept(Agent.observe)
     forget = _kept(Agent.forget)

@@ -1,26 +1,28 @@
 """What a journal is told: everything that changes an agent, ready for JSON, so that it can be done again."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from corebandit.agents.codec import arm_from_json, arm_to_json, array_from_json, array_to_json
-from corebandit.agents.options import plain_option
+from corebandit.agents.frames import rows_and_arms
+from corebandit.agents.options import Named, Unnamed, plain_option
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.features import as_rows
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import shortened
 
-ASK, TELL, OBSERVE, FORGET, EXPIRE, LATE, ADD, RETIRE, TURN_BACK = (
-    *("ask", "tell", "observe", "forget", "expire", "late", "add", "retire", "turn back"),
+REFIT, REFIT_DONE, REFIT_FAILED = "refit", "refit done", "refit failed"
+ASK_MANY, OBSERVE_MANY, COLUMNS, CHANGE = "ask many", "observe many", "columns", "change"
+ASK, HOLD_OUT, TELL, OBSERVE, FORGET, EXPIRE, LATE, ADD, RETIRE, TURN_BACK = (
+    *("ask", "hold out", "tell", "observe", "forget", "expire", "late", "add", "retire", "turn back"),
 )
 
 
-def as_given(features: Any, arms: Any) -> tuple[Any, Any]:
+def as_given(features: Any, arms: Any, options: Named | Unnamed) -> tuple[Any, Any]:
     """Return what was given to `ask` in a form that can be written down."""
-    if isinstance(features, Mapping) and arms is None:
-        arms, features = list(features), list(features.values())
-    rows = features if features is None or isinstance(features, Mapping) else as_rows(features)
-    if arms is None or isinstance(arms, str):  # which is refused in a moment, as a mapping beside arms is
+    features, arms = rows_and_arms(features, arms, options)
+    rows = None if features is None else as_rows(features)
+    if arms is None or isinstance(arms, str):  # which is refused in a moment
         return rows, arms
     try:
         named = [plain_option("arm", arm) for arm in arms]
@@ -32,7 +34,13 @@ def as_given(features: Any, arms: Any) -> tuple[Any, Any]:
 def asked(decision: Any, now: float, features: FloatArray | None, arms: Iterable[Hashable] | None) -> list[Any]:
     """Return a decision as a journal has it: what it was given is left away at the end where it was not."""
     chances = decision.propensities
-    event: list[Any] = [ASK, decision.id, now, arm_to_json(decision.arm), _in_json(chances)]
+    event: list[Any] = [
+        HOLD_OUT if decision.is_held_out else ASK,
+        decision.id,
+        now,
+        arm_to_json(decision.arm),
+        _in_json(chances),
+    ]
     if features is not None or arms is not None:
         event.append(None if features is None else array_to_json(features))
     if arms is not None:
@@ -40,11 +48,19 @@ def asked(decision: Any, now: float, features: FloatArray | None, arms: Iterable
     return event
 
 
+def asked_many(decisions: Sequence[Any], now: float, tables: FloatArray, arms: Iterable[Hashable] | None) -> list[Any]:
+    """Return many decisions as a journal has them."""
+    made = [[each.id, arm_to_json(each.arm), _in_json(each.propensities), each.is_held_out] for each in decisions]
+    named = [] if arms is None else [[arm_to_json(arm) for arm in arms]]
+    return [ASK_MANY, now, made, array_to_json(tables), *named]
+
+
 def ranked(ranking: Any, now: float) -> list[Any]:
     """Return a ranking as a journal has it."""
     chances = ranking.propensities
     items = [arm_to_json(item) for item in ranking.items]
-    return [ASK, ranking.id, now, items, None if chances is None else [_in_json(place) for place in chances]]
+    kind = HOLD_OUT if ranking.is_held_out else ASK
+    return [kind, ranking.id, now, items, None if chances is None else [_in_json(place) for place in chances]]
 
 
 def _in_json(chances: Mapping[Hashable, float] | None) -> list[list[Any]] | None:

@@ -47,6 +47,15 @@ class Ids:
         self._count = count + 1
         return f"{self._prefix}{count}"
 
+    def new_many(self, n: int) -> list[str]:
+        """Return so many ids that nobody has."""
+        if n == 0:
+            return []
+        first = self.new()
+        prefix, start = self._prefix, self._count
+        self._count = start + n - 1
+        return [first, *[f"{prefix}{count}" for count in range(start, start + n - 1)]]
+
     @property
     def n_given(self) -> int:
         """Return how many ids were given, as far as is known here."""

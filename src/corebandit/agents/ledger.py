@@ -1,9 +1,11 @@
 """The decisions of an agent, by id: which wait for what became of them, since when, and how the others ended."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from itertools import chain, repeat
 from numbers import Integral
+from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 from corebandit.agents.ids import GIVEN, LOST, DecisionId, Ids
@@ -77,6 +79,21 @@ class Ledger(Generic[Chosen, Choice]):
             for option in self.options_of(choice):
                 self.traffic.decide(option)
         return decision_id
+
+    def enter_many(
+        self, chosen: Sequence[Chosen], choices: Sequence[Choice], now: float, ids: Sequence[str] | None = None
+    ) -> Sequence[str]:
+        """Return the ids of many new decisions; each choice is of one option that it begins with, or of no name."""
+        if ids is None:
+            ids = self.ids.new_many(len(choices))
+        else:
+            for decision_id in ids:
+                self.ids.note_id(decision_id)
+        self.waiting.update(zip(ids, zip(chosen, choices, repeat(now)), strict=True))
+        if self.is_of_one:
+            for option, times in Counter(map(itemgetter(0), choices)).items():
+                self.traffic.decide(option, times)
+        return ids
 
     def find(self, decision_id: Any, receipt: Any = None, claimed: Any = None) -> Choice:
         """Return the choice of a decision that waits, or say why there is none.

@@ -6,20 +6,24 @@ import threading
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from itertools import islice
 from types import EllipsisType
 from typing import Any, Generic, Self
 
 from corebandit.agents import settings as settings_module
 from corebandit.agents.codec import arm_to_json
+from corebandit.agents.control import Control
 from corebandit.agents.desk import Desk
 from corebandit.agents.events import ADD, EXPIRE, FORGET, LATE, RETIRE, TURN_BACK
 from corebandit.agents.forks import in_forks
+from corebandit.agents.gain import Gain, gain_of
 from corebandit.agents.ids import DecisionId
 from corebandit.agents.ledger import Choice, Chosen, Ledger
 from corebandit.agents.looking import ShowsItself
 from corebandit.agents.noticing import tell_of
 from corebandit.agents.options import Named, Unnamed, plain_option
+from corebandit.agents.rewards import Reward
 from corebandit.agents.saving import SavesItself
 from corebandit.agents.settings import Clock, Settings, checked_clock
 from corebandit.agents.traffic import Traffic
@@ -37,6 +41,7 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
     _options: Named | Unnamed
     _desk: Desk
     _ledger: Ledger[Chosen, Choice]
+    _control: Control
     _chooses_one = False  # and not a ranking of several
     _journal: Callable[[list[Any]], None] | None = None  # is told all that happens, in its order
 
@@ -65,7 +70,9 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
         traffic = Traffic(n_options, self.settings.patience, self.settings.max_share)
         is_of_one = self._chooses_one and n_options > 0
         self._ledger = Ledger(noun, lesson, in_words, self._desk.options_of, traffic, is_of_one)
-        self._by_lot = None if self.settings.propensity_draws is None else self._desk.draw_lot
+        self._control, share, desk = Control(n_options), self.settings.holdout, self._desk
+        by_lot = None if self.settings.propensity_draws is None else desk.draw_lot
+        self._by_lot = partial(desk.hold_out, share, by_lot or desk.pick) if share > 0 else by_lot
         in_forks(self)
 
     def _hear(self, option: int, reward: float, now: float) -> None:
@@ -74,6 +81,33 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
             change, names = self._ledger.traffic.tallies[option].watch.change, self._options.names
             if change is not None and names is not None:
                 tell_of(self._options.noun, names[option], change)
+
+    def gain(self) -> Gain:
+        """Return what the policy gained over uniform choices so far, by the share of decisions that is held out.
+
+        Its interval may be looked at at any time, from `holds_from` decisions on. Decisions count that have ended with
+        a reward, told or by default; so rewards that get lost must get lost alike, whoever decided. Of rankings it is
+        clicks that are counted.
+
+        >>> from corebandit import Agent, UCB1
+        >>> agent = Agent(UCB1(), arms=["red", "green"], seed=7, holdout=0.1)
+        >>> for _ in range(2_000):
+        ...     decision = agent.ask()
+        ...     agent.tell(decision, reward=1.0 if decision.arm == "red" else 0.25)
+        >>> agent.gain()
+        gain over uniform choices, from 1,768 decisions by the policy, 232 held out
+          per decision  0.3175  (0.2314 to 0.4036)
+          in total      561.3  (409.2 to 713.5)
+          better than uniform choices: it is safe to stop holding out
+        """
+        share = self.settings.holdout
+        if share == 0:
+            raise BadInput(
+                "there is nothing to compare with: this agent was made without holdout; with holdout=0.05 a twentieth "
+                "of the decisions is uniform, and gain() compares with these"
+            )
+        with self._lock:
+            return gain_of(self._control, share, self._options)
 
     # Processes ----------------------------------------------------------------------------------------------------
 
@@ -149,7 +183,7 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
         if self._journal is not None:
             self._journal([LATE, decision_id, now, shortened(told)])
 
-    def expire(self, older_than: float, reward: float | EllipsisType | None = ...) -> int:
+    def expire(self, older_than: float, reward: Reward | EllipsisType | None = ...) -> int:
         """End all decisions that have waited for so many seconds or more, and return how many these were.
 
         Each is learned from with this `reward`; with None it is dropped, and nothing learned. What is not said is what
@@ -165,7 +199,7 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
             return self._expire(self._ledger.older_than(now - older_than), self._checked_default(given), now)
 
     @abstractmethod
-    def _checked_default(self, reward: float | None) -> float | None:
+    def _checked_default(self, reward: Reward | None) -> float | None:
         """Return the reward of decisions that nothing was told of, or raise a BadReward."""
 
     def _expire(self, decision_ids: Sequence[DecisionId], reward: float | None, now: float) -> int:
@@ -202,7 +236,7 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
 
     # Options that come and go -------------------------------------------------------------------------------------
 
-    def _on_offer(self) -> list[Hashable]:
+    def _on_offer(self) -> list[Any]:
         with self._lock:
             return list(self._options.on_offer)
 
@@ -223,6 +257,7 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
                 self._desk.make_room(len(options.names) + 1, self._desk.capacity)
                 options.add(option)
                 self._ledger.traffic.make_room(len(options.names))
+                self._control.make_room(len(options.names))
             elif (index := options.index_of(option)) in options.retired:
                 options.retire(options.retired - {index})
             else:
@@ -251,6 +286,14 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
     @abstractmethod
     def _choose(self, *given: Any) -> Choice:
         """Choose, from what `ask` was given."""
+
+    @abstractmethod
+    def _recorded(self, chosen: Any, chances: Any, *given: Any) -> Choice:
+        """Return a choice that another policy made, as a journal has it."""
+
+    @abstractmethod
+    def _check_lesson(self, lesson: Any) -> None:
+        """Raise BadReward if the policy cannot learn from what a journal tells."""
 
     @abstractmethod
     def _chosen_by_others(self, chosen: Any, *given: Any) -> Choice:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from corebandit.agents.codec import arm_from_json
-from corebandit.agents.events import ASK, EXPIRE, FORGET, LATE, OBSERVE, TELL
+from corebandit.agents.events import ASK, ASK_MANY, EXPIRE, FORGET, HOLD_OUT, LATE, OBSERVE, OBSERVE_MANY, TELL
 from corebandit.agents.looking import in_utc, shown_names
 from corebandit.contracts.errors import DamagedFile
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 OPEN, REWARDED, DEFAULTED, DROPPED = "open", "rewarded", "defaulted", "dropped"
-COLUMNS = ("id", "asked", "chosen", "outcome", "reward", "answered", "late", "propensity", "propensities")
+COLUMNS = ("id", "asked", "chosen", "outcome", "reward", "answered", "late", "held_out", "propensity", "propensities")
 
 
 def frame_of_events(events: Iterable[tuple[int, str]]) -> "pl.DataFrame":
@@ -44,17 +44,26 @@ def _rows(events: Iterable[tuple[int, str]]) -> list[dict[str, Any]]:
         if (row := decisions.get(decision_id)) is not None:  # its beginning may have been trimmed
             row.update(outcome=outcome, reward=reward, answered=answered)
 
+    def begin(decision_id: Any, now: float, chosen: Any, chances: Any, is_held_out: bool) -> None:
+        row = _row(decision_id, now, chosen, OPEN, None, None, 0, is_held_out, _of(chosen, chances), chances)
+        decisions[decision_id] = row
+        rows.append(row)
+
     for _, text in events:
         kind, *told = json.loads(text)
-        if kind == ASK:
+        if kind in (ASK, HOLD_OUT):
             decision_id, now, chosen, chances = told[:4]
-            row = _row(decision_id, now, chosen, OPEN, None, None, 0, _of(chosen, chances), chances)
-            decisions[decision_id] = row
-            rows.append(row)
+            begin(decision_id, now, chosen, chances, kind == HOLD_OUT)
+        elif kind == ASK_MANY:
+            for decision_id, chosen, chances, is_held_out in told[1]:
+                begin(decision_id, told[0], chosen, chances, is_held_out)
+        elif kind == OBSERVE_MANY:
+            for chosen, reward in zip(told[1], told[2], strict=True):
+                rows.append(_row(None, told[0], chosen, REWARDED, reward, told[0], 0, False, None, None))
         elif kind == TELL:
             end(told[0], REWARDED, told[2], told[1])
         elif kind == OBSERVE:
-            rows.append(_row(None, told[0], told[1], REWARDED, told[2], told[0], 0, None, None))
+            rows.append(_row(None, told[0], told[1], REWARDED, told[2], told[0], 0, False, None, None))
         elif kind == FORGET:
             end(told[0], DROPPED, None, None)
         elif kind == EXPIRE:

@@ -4,9 +4,10 @@ import json
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from inspect import signature
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from corebandit.agents.agent import Agent
+from corebandit.agents.changing import changed_agent
 from corebandit.agents.codec import DAMAGED, Source
 from corebandit.agents.durable import Durable, DurableAgent, DurableRankingAgent
 from corebandit.agents.log import frame_of_events
@@ -36,6 +37,7 @@ def open_agent(
     synchronous: str = "full",
     snapshot_every: int = SNAPSHOT_EVERY,
     keep_log: bool = True,
+    change: bool = False,
     **options: Any,
 ) -> DurableAgent:
     """Open an agent whose every decision and reward is on disk when `ask` or `tell` returns.
@@ -61,6 +63,10 @@ def open_agent(
         again when the agent is opened.
     keep_log
         Whether events older than that stay in the file, for `agent.log()`.
+    change
+        Whether another policy, or other options, than the agent was made with are meant to change it. It then learns
+        again all that its journal tells, which takes as long as it takes to learn; decisions that wait go on waiting,
+        and `gain()` begins anew.
     options
         Whatever `Agent` takes: seed, horizon, window, default_reward, ...
 
@@ -85,7 +91,8 @@ def open_agent(
         return DurableAgent(policy, given, **options)
 
     clock = options.get("clock")
-    agent = _opened(DurableAgent, fresh, url, name, policy, synchronous, snapshot_every, keep_log, clock)
+    way = Way(url, name, synchronous, snapshot_every, keep_log, options if change else None)
+    agent = _opened(DurableAgent, fresh, way, policy, clock)
     return _as_it_was(agent, "arms", given, options)
 
 
@@ -99,6 +106,7 @@ def open_ranking_agent(
     synchronous: str = "full",
     snapshot_every: int = SNAPSHOT_EVERY,
     keep_log: bool = True,
+    change: bool = False,
     **options: Any,
 ) -> DurableRankingAgent:
     """Open an agent that ranks, whose every ranking is on disk when `ask` or `tell` returns; see `open_agent`."""
@@ -113,8 +121,9 @@ def open_ranking_agent(
         return DurableRankingAgent(policy, given, n_positions, **options)
 
     clock = options.get("clock")
-    agent = _opened(DurableRankingAgent, fresh, url, name, policy, synchronous, snapshot_every, keep_log, clock)
     more = {} if n_positions is None else {"n_positions": n_positions}
+    way = Way(url, name, synchronous, snapshot_every, keep_log, {**options, **more} if change else None)
+    agent = _opened(DurableRankingAgent, fresh, way, policy, clock)
     return _as_it_was(agent, "items", given, {**options, **more})
 
 
@@ -145,31 +154,40 @@ def read_log(url: str, name: str) -> Any:
     return frame_of_events(events_of(url, name))
 
 
+class Way(NamedTuple):
+    """How an agent is opened."""
+
+    url: str
+    name: str
+    synchronous: str
+    snapshot_every: int
+    keep_log: bool
+    changes: dict[str, Any] | None  # options that are meant to change it; None: nothing is
+
+    @property
+    def source(self) -> Source:
+        """Return what errors call the agent."""
+        readers = {"arms": "open_agent", "items": "open_ranking_agent"}
+        return Source(f"agent {self.name!r} at {self.url}", "open_agent", "url, name", readers)
+
+
 def _opened(
-    kind: type[Kept],
-    fresh: Callable[[str], Kept],
-    url: str,
-    name: str,
-    policy: AnyPolicy | None,
-    synchronous: str,
-    snapshot_every: int,
-    keep_log: bool,
-    clock: Clock | None,
+    kind: type[Kept], fresh: Callable[[str], Kept], way: Way, policy: AnyPolicy | None, clock: Clock | None
 ) -> Kept:
-    check_count("snapshot_every", snapshot_every)
-    check_flag("keep_log", keep_log)
-    store = open_store(url, name, synchronous, is_new_fine=policy is not None)
-    shut = partial(shut_store, store, name)
+    check_count("snapshot_every", way.snapshot_every)
+    check_flag("keep_log", way.keep_log)
+    store = open_store(way.url, way.name, way.synchronous, is_new_fine=policy is not None)
+    shut = partial(shut_store, store, way.name)
     try:
-        found = _found(kind, store, name, policy, url, clock)
+        found = _found(kind, store, way, policy, clock)
         agent, n_events = (fresh(_others(store)), 0) if found is None else found
-        agent._attach(store, name, n_events, snapshot_every, keep_log, shut)
+        agent._attach(store, way.name, n_events, way.snapshot_every, way.keep_log, shut)
     except BaseException:
         shut()
         raise
-    if found is None:
+    if found is None or way.changes is not None:
         try:
-            agent._keep_first_snapshot()
+            agent._keep_first_snapshot() if found is None else agent._keep_changed()
         except BaseException:
             agent._shut()
             raise
@@ -184,16 +202,17 @@ def _others(store: Store) -> str:
 
 
 def _found(
-    kind: type[Kept], store: Store, name: str, policy: AnyPolicy | None, url: str, clock: Clock | None
+    kind: type[Kept], store: Store, way: Way, policy: AnyPolicy | None, clock: Clock | None
 ) -> tuple[Kept, int] | None:
-    """Return an agent as it was, and after how many events; None if there is none."""
-    readers = {"arms": "open_agent", "items": "open_ranking_agent"}
-    source = Source(f"agent {name!r} at {url}", "open_agent", "url, name", readers)
+    """Return an agent as it was, or changed as is wanted, and after how many events; None if there is none."""
+    source, name = way.source, way.name
     damage: DamagedFile | None = None
     for snapshot in store.snapshots(name):
         try:
             content = json.loads(snapshot.content)
             demand(isinstance(content, dict) and fits_its_digest(content), "its content does not fit its digest")
+            if way.changes is not None:
+                return changed_agent(kind, store, name, content, policy, way.changes, source)
             agent = kind._from_content(content, policy, source, clock)
             agent._began_with = check_count("began_with", content["began_with"], at_least=0)
         except (DamagedFile, ValueError, RecursionError) as error:
@@ -239,11 +258,13 @@ def _as_it_was(agent: Kept, noun: str, given: list[Hashable] | None, options: di
             "seed": agent.seed,
             "horizon": agent.horizon,
             "n_positions": getattr(agent, "n_positions", None),
+            "context": getattr(agent, "context", None),
         }
         for option, value in options.items():
             if option in made_with and value != made_with[option] and (option, value) != ("seed", None):
                 raise BadInput(
-                    f"{option} must be {made_with[option]!r}, as the agent was made with, not {shortened(value)}"
+                    f"{option} must be {made_with[option]!r}, as the agent was made with, not {shortened(value)}; to "
+                    "change it, open the agent with change=True: it then learns again from its journal"
                 )
     except BaseException:
         agent.close()

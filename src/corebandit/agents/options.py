@@ -75,7 +75,7 @@ class Named:
         """Return how many arms are on offer."""
         return self._offered.size
 
-    def name(self, index: int) -> Hashable:
+    def name(self, index: int) -> Any:
         """Return what the arm is called."""
         return self.names[index]
 
@@ -136,7 +136,7 @@ class Unnamed:
     on_offer: tuple[Hashable, ...] = ()
     n_on_offer = 0
 
-    def name(self, index: int) -> Hashable:
+    def name(self, index: int) -> Any:
         """Return the index itself."""
         return index
 

@@ -32,6 +32,16 @@ def chances(winners: IntArray, allowed: IntArray, floor: float) -> Chances:
     return {option: chance for option, chance in zip(allowed.tolist(), shares.tolist(), strict=True) if chance > 0.0}
 
 
+def mixed_evenly(known: Chances, offered: IntArray, share: float) -> Chances:
+    """Return probabilities of all that is on offer where so large a share of the choices is uniform.
+
+    >>> mixed_evenly({2: 0.25, 4: 0.75}, np.array([1, 2, 3, 4]), share=0.5)
+    {1: 0.125, 2: 0.25, 3: 0.125, 4: 0.5}
+    """
+    even = share / offered.size
+    return {option: (1.0 - share) * known.get(option, 0.0) + even for option in offered.tolist()}
+
+
 def is_uniform(rng: Stream, n_allowed: int, floor: float) -> bool:
     """Tell, at random, whether the uniform choice decides that the floor mixes in."""
     return floor > 0.0 and rng.random() < n_allowed * floor

@@ -12,8 +12,10 @@ from corebandit.agents.events import OBSERVE, TELL, ranked
 from corebandit.agents.ids import DecisionId
 from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.options import Named
+from corebandit.agents.propensities import mixed_evenly
 from corebandit.agents.ranking_desk import RankingChoice, RankingDesk
-from corebandit.agents.settings import MANY_OPEN, Clock, Settings
+from corebandit.agents.rewards import Reward
+from corebandit.agents.settings import MANY_OPEN, NOT_OF_RANKINGS, Clock, Settings
 from corebandit.agents.traffic import PATIENCE
 from corebandit.contracts.errors import BadInput, BadReward, TooLate
 from corebandit.contracts.recipe import Policy, RankingPolicy
@@ -32,6 +34,7 @@ class Ranking(NamedTuple):
     items: Items
     id: DecisionId
     propensities: tuple[dict[Hashable, float], ...] | None = None  # of each place, of all items; None: not known
+    is_held_out: bool = False  # a uniform ranking, to compare with
 
 
 class RankingAgent(LiveAgent[Items, RankingChoice]):
@@ -50,9 +53,9 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
         system is asked.
     horizon
         How many rankings to expect, if you know.
-    window, default_reward, max_open, patience, max_share, propensity_draws, min_propensity, clock
+    window, default_reward, max_open, patience, max_share, propensity_draws, min_propensity, holdout, clock
         As for `Agent`. The default reward can only be 0, no click; shares are of places shown; propensities are, for
-        each place, those of all items to be there.
+        each place, those of all items to be there; what is held out is in any order alike.
 
     Several threads may share an agent. Load files only from people you trust not to forge them.
 
@@ -86,9 +89,12 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
         max_share: float = 1.0,
         propensity_draws: int | None = None,
         min_propensity: float = 0.0,
+        holdout: float = 0.0,
         clock: Clock | None = None,
     ) -> None:
-        settings = Settings(window, default_reward, max_open, patience, max_share, propensity_draws, min_propensity)
+        settings = Settings(
+            window, default_reward, max_open, patience, max_share, propensity_draws, min_propensity, holdout
+        )
         super().__init__(policy, seed, horizon, settings, clock)
         self._options = Named(items, "item")
         self.n_positions = self._n_needed = check_count("n_positions", n_positions)
@@ -114,7 +120,15 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
         if names is None:
             raise BadInput("items must be a list, not None")
         settings = asdict(Settings.from_json(content["settings"]))
-        return cls(policy, names, content["n_positions"], seed=content["seed"], horizon=content["horizon"], **settings)
+        for name in NOT_OF_RANKINGS:
+            del settings[name]
+        return cls._made_anew(content, policy, names, {**settings, "horizon": content["horizon"]})
+
+    @classmethod
+    def _made_anew(
+        cls, content: dict[str, Any], policy: RankingPolicy, names: list[Hashable] | None, options: dict[str, Any]
+    ) -> Self:
+        return cls(policy, names or [], content["n_positions"], **{"seed": content["seed"], **options})
 
     def _chosen(self, choice: RankingChoice) -> Items:
         return self._named_items(choice[0])
@@ -160,10 +174,10 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
             return self._receipt(ranking_id, self._ledger.find(ranking_id))
 
     def _receipt(self, ranking_id: DecisionId, choice: RankingChoice) -> Ranking:
-        shown, known = choice
+        shown, known, is_held_out = choice
         name = self._options.name
         named = None if known is None else tuple({name(item): p for item, p in place.items()} for place in known)
-        return Ranking(self._named_items(shown), ranking_id, named)
+        return Ranking(self._named_items(shown), ranking_id, named, bool(is_held_out))
 
     def tell(self, ranking: Ranking | DecisionId, clicks: Iterable[Hashable]) -> None:
         """Report which items of a ranking (or of its id) were clicked, at any delay and in any order, once.
@@ -196,7 +210,7 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
                     f"items must be {self.n_positions} different ones, not {shortened(list(self._named_items(shown)))}"
                 )
             flags = self._clicks(shown, clicks)
-            self._learn((shown, None), flags, now)
+            self._learn((shown, None, None), flags, now)
             if self._journal is not None:
                 self._journal([OBSERVE, now, [arm_to_json(item) for item in self._named_items(shown)], flags.tolist()])
 
@@ -213,10 +227,13 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
         return self._ledger.find(ranking_id)
 
     def _learn(self, choice: RankingChoice, lesson: Any, now: float) -> None:
-        shown, flags = choice[0], np.asarray(lesson, np.int64)
+        shown, flags, is_held_out = choice[0], np.asarray(lesson, np.int64), choice[-1]
         self._desk.learn(shown, flags)
-        for item, flag in zip(shown.tolist(), flags.tolist(), strict=True):
-            self._hear(item, float(flag), now)
+        clicks = [(item, float(flag)) for item, flag in zip(shown.tolist(), flags.tolist(), strict=True)]
+        for item, click in clicks:
+            self._hear(item, click, now)
+        if is_held_out is not None:
+            self._control.hear(is_held_out, sum(click for _, click in clicks), clicks)
 
     def _lesson(self, default_reward: float) -> list[int]:
         return [0] * self.n_positions
@@ -225,14 +242,24 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
         choice: RankingChoice = self._desk.choose(self._ledger.traffic, self._by_lot)
         return choice
 
+    def _recorded(self, chosen: Any, chances: Any) -> RankingChoice:
+        index_of = self._options.index_of
+        known = None
+        if chances is not None:
+            known = tuple({index_of(arm_from_json(item)): chance for item, chance in place} for place in chances)
+        return self._chosen_by_others(chosen)[0], known, None
+
+    def _check_lesson(self, lesson: Any) -> None:
+        """Take any clicks: every policy that ranks can learn from them."""
+
     def _chosen_by_others(self, chosen: Any) -> RankingChoice:
-        return np.array([self._options.index_of(item) for item in self._from_journal(chosen)], np.int64), None
+        return np.array([self._options.index_of(item) for item in self._from_journal(chosen)], np.int64), None, None
 
     @staticmethod
     def _from_journal(chosen: Any) -> Items:
         return tuple(arm_from_json(item) for item in chosen)
 
-    def _checked_default(self, reward: float | None) -> float | None:
+    def _checked_default(self, reward: Reward | None) -> float | None:
         if reward is not None and reward != 0:
             raise BadReward(f"the default reward of a ranking must be 0, no click, or None, not {shortened(reward)}")
         return None if reward is None else 0.0
@@ -270,7 +297,8 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
             desk, rng = self._desk, self._spare_stream()
             look = desk.choose(self._ledger.traffic, desk.look)
         places = desk.chances(desk.draw_on(look, rng, np.empty((n_draws, self.n_positions), np.int64)), look.allowed)
-        return {self._options.name(i): [place.get(i, 0.0) for place in places] for i in look.offered.tolist()}
+        likely = [mixed_evenly(place, look.offered, self.settings.holdout) for place in places]
+        return {self._options.name(i): [place[i] for place in likely] for i in look.offered.tolist()}
 
     def table(self, *, draws: int = 1_000) -> "pl.DataFrame":
         """Return what is known of each item, a row for each, as a data frame.

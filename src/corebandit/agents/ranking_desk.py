@@ -23,7 +23,8 @@ from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import IntArray
 from corebandit.randomness.stream import Stream
 
-RankingChoice = tuple[IntArray, tuple[Chances, ...] | None]  # items shown, and of each place who could have been there
+# Items shown, of each place who could have been there, and whether it is a uniform ranking that was held out.
+RankingChoice = tuple[IntArray, tuple[Chances, ...] | None, bool | None]
 
 
 class RankingDesk(Desk):
@@ -66,9 +67,12 @@ class RankingDesk(Desk):
 
     def choose(self, traffic: Traffic, answer: Any = None) -> Any:
         """Return the choice of items to show, best first; or what `answer`, `draw_lot` or `look`, makes of them."""
-        offered = allowed = self.options.offered(None)  # never fewer than positions
-        if answer is not None:
-            return answer(offered, traffic)
+        offered = self.options.offered(None)  # never fewer than positions
+        return self.pick(offered, traffic) if answer is None else answer(offered, traffic)
+
+    def pick(self, offered: IntArray, traffic: Traffic) -> RankingChoice:
+        """Return the policy's own ranking."""
+        allowed = offered
         if traffic.is_limiting:
             allowed = traffic.within_limits(offered, self.n_positions)
             if self.policy.items_may_change:
@@ -77,7 +81,7 @@ class RankingDesk(Desk):
         self._select(self.state, self.rng, self.room_to_rank(offered), offered, shown)
         if allowed.size < offered.size:
             traffic.replace(shown, allowed)
-        return shown, None
+        return shown, None, None
 
     def limited(self, offered: IntArray, traffic: Traffic) -> IntArray:
         """Return who of those on offer may be ranked: all, where a policy must rank the same items all the time."""
@@ -110,7 +114,12 @@ class RankingDesk(Desk):
         chosen: IntArray = winners[deciding].copy()
         if is_uniform(rng, may_be_shown.size, self.floor):
             chosen = shuffled(rng, may_be_shown, self.n_positions)
-        return chosen, self.chances(winners, may_be_shown)
+        return chosen, self.chances(winners, may_be_shown), None
+
+    def uniform(self, offered: IntArray) -> RankingChoice:
+        """Return a ranking of those on offer, all alike."""
+        shown = shuffled(self.rng, offered, self.n_positions)
+        return shown, (dict.fromkeys(offered.tolist(), 1.0 / offered.size),) * self.n_positions, True
 
     def look(self, offered: IntArray, traffic: Traffic) -> Look:
         """Return what can be asked which of the items on offer would be shown."""
@@ -151,7 +160,7 @@ class RankingDesk(Desk):
             are_whole = len(shown) == self.n_positions == len(set(shown))
             demand(are_whole, f"pending must be rankings of {self.n_positions} different items")
         return [
-            (np.array(shown, np.int64), None if saved is None else self.checked_chances(shown, saved))
+            (np.array(shown, np.int64), None if saved is None else self.checked_chances(shown, saved), None)
             for shown, saved in zip(rankings, self.saved_chances(content), strict=True)
         ]
 

@@ -10,11 +10,17 @@ from corebandit.contracts.errors import BadReward
 from corebandit.contracts.recipe import LARGEST_REWARD
 from corebandit.contracts.validate import is_finite, range_in_words, shortened
 
+Reward = float | Decimal  # money may be a Decimal
+
+
+def without_decimals(reward: Reward | None) -> float | None:
+    """Return a reward as it is, or as a float if it is a Decimal."""
+    return float(reward) if isinstance(reward, Decimal) else reward
+
 
 def checked_reward(reward: Any, low: float, high: float, label: str) -> float:
-    """Return a reward as a float, or say what would be one for the policy of this label. Money may be a Decimal."""
-    if isinstance(reward, Decimal):
-        reward = float(reward)
+    """Return a reward as a float, or say what would be one for the policy of this label."""
+    reward = without_decimals(reward)
     if not isinstance(reward, Real | np.bool_) or not is_finite(reward) or abs(float(reward)) > LARGEST_REWARD:
         raise BadReward(
             f"reward must be a finite number of at most {LARGEST_REWARD:g} in size, not {shortened(reward)}"

@@ -41,6 +41,7 @@ class SavesItself:
     _options: Any
     _desk: Any
     _ledger: Any
+    _control: Any
     _lock: Any
     _saving: threading.Lock
     _latest: float
@@ -56,6 +57,13 @@ class SavesItself:
     @abstractmethod
     def _made_from(cls, content: dict[str, Any], policy: Any, names: list[Hashable] | None) -> Self:
         """Return an agent that has decided nothing yet, from what was saved of another."""
+
+    @classmethod
+    @abstractmethod
+    def _made_anew(
+        cls, content: dict[str, Any], policy: Any, names: list[Hashable] | None, options: dict[str, Any]
+    ) -> Self:
+        """Return an agent with these options, and else what was saved of another, that has decided nothing yet."""
 
     @abstractmethod
     def _chosen(self, choice: Any) -> Any:
@@ -103,6 +111,7 @@ class SavesItself:
         with self._lock:
             names = None if self._options.names is None else list(self._options.names)
             waiting = list(self._ledger.waiting.values())
+            control = self._control.content(choice for _, choice, _ in waiting) if self.settings.holdout > 0 else None
             return {
                 "format": FORMAT,
                 "policy": self.policy.describe(),
@@ -113,6 +122,7 @@ class SavesItself:
                 "retired": sorted(self._options.retired),
                 **self._ledger.content(self._desk.plain),
                 **self._desk.content(lambda: (choice for _, choice, _ in waiting)),
+                **({} if control is None else {"control": control}),
             }
 
     @classmethod
@@ -154,9 +164,16 @@ class SavesItself:
             agent._named("retired").retire(retired)
             n_left = len(agent._options.on_offer)
             demand(n_left >= agent._n_needed, f"retired must leave {agent._n_needed} on offer, not {n_left}")
+        agent._restore_more(content)
         choices = agent._desk.choices(content)
+        if agent.settings.holdout > 0:
+            agent._control.restore(content["control"], max(1, agent._n_needed))
+            choices = agent._control.marked(content["control"], choices)
         agent._restore_ledger(content, [(agent._chosen(choice), choice) for choice in choices])
         return agent
+
+    def _restore_more(self, content: dict[str, Any]) -> None:
+        """Go on with what only some agents have."""
 
     def _restore_ledger(self, content: dict[str, Any], decisions: list[tuple[Any, Any]]) -> None:
         ledger = self._ledger

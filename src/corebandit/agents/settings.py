@@ -1,14 +1,18 @@
-"""What can be set of an agent besides its policy: how long decisions wait, traffic of the options, propensities."""
+"""What can be set of an agent besides its policy: waiting, traffic of the options, propensities, a control group."""
 
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, TypedDict
 
+from corebandit.agents.contexts import Context
+from corebandit.agents.rewards import Reward
 from corebandit.agents.traffic import PATIENCE
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.validate import check_count, check_number, shortened
+from corebandit.contracts.validate import check_count, check_flag, check_number, shortened
 
+FEATURE_LIMIT = 1000.0  # times the largest feature of a column that was seen
+NOT_OF_RANKINGS = ("feature_limit", "refit_later")  # settings of agents that choose by features
 MANY_OPEN = 100_000  # decisions that wait, of which a warning is given
 Clock = Callable[[], float]  # seconds; it may go backwards
 clock: Clock = time.time
@@ -19,6 +23,25 @@ def checked_clock(given: Any) -> Clock:
     if not callable(given):
         raise BadInput(f"clock must be a function that returns seconds, not {shortened(given)}")
     return lambda: check_number("the time that clock() returns", given())
+
+
+class Options(TypedDict, total=False):
+    """What agents are made with besides a policy and what to choose among; `Agent` says what these do."""
+
+    seed: int | None
+    horizon: int | None
+    window: float | None
+    default_reward: Reward | None
+    max_open: int | None
+    patience: int
+    max_share: float
+    propensity_draws: int | None
+    min_propensity: float
+    holdout: float
+    feature_limit: float | None
+    refit_later: bool
+    context: Context | None
+    clock: Clock | None
 
 
 @dataclass(frozen=True)
@@ -32,6 +55,9 @@ class Settings:
     max_share: float = 1.0
     propensity_draws: int | None = None
     min_propensity: float = 0.0
+    holdout: float = 0.0
+    feature_limit: float | None = FEATURE_LIMIT
+    refit_later: bool = False
 
     def __post_init__(self) -> None:
         """Validate, and keep plain numbers, which JSON knows."""
@@ -53,6 +79,10 @@ class Settings:
                 f"min_propensity={self.min_propensity:g} needs propensity_draws, such as 100: a probability that "
                 "is not known cannot be kept above a bound"
             )
+        checked["holdout"] = check_number("holdout", self.holdout, at_least=0, below=1)
+        if self.feature_limit is not None:
+            checked["feature_limit"] = check_number("feature_limit", self.feature_limit, at_least=1)
+        check_flag("refit_later", self.refit_later)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 

@@ -36,16 +36,49 @@ def learn(state: Any, rng: Stream, arm: int, reward: float) -> None:
 
 
 @EntryPoint
-def select_row(state: Any, rng: Stream, features: FloatArray, scores: FloatArray, offered: IntArray) -> int:
-    """Score all rows and return the best on offer, or -1, with nothing done, if a feature is not finite or is huge."""
-    n_bad = 0
-    for row in range(features.shape[0]):
-        for j in range(features.shape[1]):
-            n_bad += not abs(features[row, j]) <= LARGEST_FEATURE
-    if n_bad > 0:
+def select_row(
+    state: Any, rng: Stream, features: FloatArray, scores: FloatArray, offered: IntArray, seen: FloatArray, reach: float
+) -> int:
+    """Score all rows and return the best on offer; or -1, with nothing done, if a feature is out of reach."""
+    if not is_within_reach(features, seen, reach):
         return -1
     state.score(features, rng, scores)
     return best_arm(scores, offered, rng)
+
+
+@inlined
+def is_within_reach(features: FloatArray, seen: FloatArray, reach: float) -> bool:
+    """Tell whether all features are finite and not too large, and then take note of the largest ones.
+
+    The first row of `seen` `(2, d)` is the size of the largest feature of each column so far; the second is room for
+    those of these rows. If `reach` is above 0, more than so many times as much is too large; in a column of zeros, more
+    than so many times what was largest anywhere.
+    """
+    largest, these = seen[0], seen[1]
+    is_larger = False
+    for place in range(features.shape[0]):
+        row, n_larger = features[place], 0
+        for j in range(row.size):
+            n_larger += not abs(row[j]) <= largest[j]
+        is_larger = is_larger or n_larger > 0
+    if not is_larger:  # as nearly always
+        return True
+    top = 0.0
+    for j in range(largest.size):
+        these[j] = 0.0
+        top = max(top, largest[j])
+    for place in range(features.shape[0]):
+        for j in range(largest.size):
+            size = abs(features[place, j])
+            if not size <= LARGEST_FEATURE:
+                return False
+            these[j] = max(these[j], size)
+    for j in range(largest.size):
+        if reach > 0.0 and top > 0.0 and these[j] > reach * (largest[j] if largest[j] > 0.0 else top):
+            return False
+    for j in range(largest.size):
+        largest[j] = max(largest[j], these[j])
+    return True
 
 
 @EntryPoint

@@ -75,13 +75,13 @@ class Traffic:
 
     # What happens -------------------------------------------------------------------------------------------------
 
-    def decide(self, option: int) -> None:
-        """Count a decision for an option."""
+    def decide(self, option: int, times: int = 1) -> None:
+        """Count a decision for an option, or several, where the share of recent ones is not limited."""
         tally = self.tallies[option]
-        tally.open = n_open = tally.open + 1
-        tally.unanswered += 1
-        self.n_open += 1
-        if n_open == 1:
+        tally.open = n_open = tally.open + times
+        tally.unanswered += times
+        self.n_open += times
+        if n_open == times:
             self._waiting.add(option)
         if self._recent is not None:
             self._note(option)
@@ -114,6 +114,13 @@ class Traffic:
         if len(recent) >= SHARE_OF:  # the next decision makes a hundred
             oldest = recent.popleft()
             counts[oldest] -= 1
+
+    def counts(self) -> IntArray:
+        """Return what decides who is left out, `(4, options)`: open, unanswered, how many of these are fine, told."""
+        columns = [
+            (tally.open, tally.unanswered, min(tally.patience, self.patience), tally.told) for tally in self.tallies
+        ]
+        return np.array(columns, np.int64).reshape(-1, 4).T.copy()
 
     # Who is left out ----------------------------------------------------------------------------------------------
 

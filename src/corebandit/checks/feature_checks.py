@@ -34,9 +34,9 @@ def check_rows_are_alike(game: FeatureGame) -> None:
             state.update(int(places[arm]), features[arm], reward, learning)
         offered, scores, counts = np.zeros_like(final), np.zeros(N_ARMS), np.zeros(N_ARMS)
         offered[places] = final
-        select = select_row.prepared(compiled=game.policy.runs_compiled)
+        select, seen = select_row.prepared(compiled=game.policy.runs_compiled), np.zeros((2, N_FEATURES))
         for _ in range(n_draws):
-            counts[select(state, rng, offered, scores, np.arange(N_ARMS))] += 1
+            counts[select(state, rng, offered, scores, np.arange(N_ARMS), seen, 0.0)] += 1
         frequencies.append(counts[places] / n_draws)
     gap = float(np.abs(frequencies[0] - frequencies[1]).max())
     sentence = f"its choices depend on the order of the rows: frequencies differ by {gap:.2f}"

@@ -116,14 +116,14 @@ def simulate(
 ) -> None:
     """Simulate users and write their log.
 
-    Every session is of a query drawn at random, and shows its documents in an order drawn at random; a document is
-    named by its place in the file. Example:
+    Every session is of a query drawn at random, and shows its documents in an order drawn at random, under the names
+    that the file has for them, or else by their place in it. Example:
 
     `corebandit clicks simulate models.json --model PBM --sessions 1000000 --out log.parquet`
     """
     with errors_as_sentences(NOTHING_WRITTEN):
         from corebandit.clicks.readers.writing import write_simulated_log
-        from corebandit.clicks.stored_models import read_models
+        from corebandit.clicks.stored_models import read_documents, read_models
         from corebandit.contracts.validate import check_count, shortened
 
         check_count("--sessions", sessions)
@@ -142,7 +142,7 @@ def simulate(
                     f"{models} has no click model {shortened(name)} of query {query}, only {', '.join(of_query)}"
                 )
             chosen[query] = of_query[name]
-        write_simulated_log(out, chosen, sessions, seed=seed)
+        write_simulated_log(out, chosen, sessions, seed=seed, documents=read_documents(models))
         typer.echo(f"{counted(sessions, 'session')} of {counted(len(chosen), 'query')}: {out}")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -384,8 +384,8 @@ def test_what_is_no_estimator_in_a_file_is_refused_in_one_sentence(path, sentenc
         (Ridge, "must be an object such as Ridge(...), not the class itself"),
         (StandardScaler(), "but StandardScaler has no predict"),
         (3, "but int has no fit"),
-        (LogisticRegression(C=2), "take a regressor, not the classifier LogisticRegression(C=2)"),
-        (make_pipeline(StandardScaler(), LogisticRegression()), "not the classifier Pipeline"),
+        (RidgeClassifier(alpha=2), "a classifier that has predict_proba, which RidgeClassifier(alpha=2) has not"),
+        (make_pipeline(StandardScaler(), RidgeClassifier()), "which Pipeline"),
         (Mine(k=(i for i in [])), "one that can be copied, but Mine(k=<genexpr>) cannot"),
         ("Ridge", "must be written as 'sklearn.linear_model:Ridge(alpha=2.0)' or 'mine.py:Mine()', not 'Ridge'"),
         ("sklearn.linear_model:Ridge(alpha=open('x'))", "numbers, strings and lists of them as parameters"),

@@ -2,7 +2,7 @@
 
 import gzip
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from os import PathLike
 from pathlib import Path
@@ -34,12 +34,18 @@ def write_log(path: str | PathLike[str], log: ClickLog) -> None:
 
 
 def write_simulated_log(
-    path: str | PathLike[str], models: Mapping[str, ClickModel], n_sessions: int, *, seed: int = 0
+    path: str | PathLike[str],
+    models: Mapping[str, ClickModel],
+    n_sessions: int,
+    *,
+    seed: int = 0,
+    documents: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """Write a log of simulated users, as `write_log` does.
 
     Each session is of a query drawn uniformly from `models` (query -> model), and shows its documents in an order drawn
-    uniformly from all, as many as the model knows ranks for. A document's name is its index in the model.
+    uniformly from all, as many as the model knows ranks for. `documents` (query -> names, in the order of the model)
+    are what they are called, as `read_documents` finds it beside models; without, a document's name is its index.
     """
     check_count("n_sessions", n_sessions)
     check_count("seed", seed, at_least=0)
@@ -52,7 +58,24 @@ def write_simulated_log(
         if width != widths[first]:
             shared = f"as many positions as {first}, {widths[first]}"
             raise BadInput(f"all queries must have {shared}, but {query} has {width}")
-    _write_tables(Path(path), _simulated_tables(models, widths[first], n_sessions, seed))
+    names = _names(models, documents) if documents else None
+    _write_tables(Path(path), _simulated_tables(models, names, widths[first], n_sessions, seed))
+
+
+def _names(models: Mapping[str, ClickModel], documents: Mapping[str, Sequence[str]]) -> dict[str, pl.Series]:
+    """Return what the documents of each query are called; where nobody says, by their number."""
+    found = {}
+    for query, model in models.items():
+        given = documents.get(query, range(model.n_documents))
+        named = list(map(str, given)) if isinstance(given, Sequence) and not isinstance(given, str) else []
+        if len(named) != model.n_documents or len(set(named)) < len(named):
+            raise BadInput(
+                f"documents of query {query} must be {model.n_documents} different names, as its model has documents, "
+                f"not {shortened(given)}"
+            )
+        found[query] = pl.Series(named, dtype=pl.String)
+        _check_names("document", found[query])
+    return found
 
 
 def _check_names(what: str, names: pl.Series) -> None:
@@ -73,9 +96,11 @@ def _tables_of(log: ClickLog) -> Iterator[pl.DataFrame]:
 
 
 def _simulated_tables(
-    models: Mapping[str, ClickModel], width: int, n_sessions: int, seed: int
+    models: Mapping[str, ClickModel], names: Mapping[str, pl.Series] | None, width: int, n_sessions: int, seed: int
 ) -> Iterator[pl.DataFrame]:
-    names = pl.Series(list(models))
+    queries = pl.Series(list(models))
+    named = None if names is None else pl.concat(list(names.values()))
+    starts = np.cumsum([0, *(model.n_documents for model in models.values())])  # where those of a query begin in it
     for start in range(0, n_sessions, BATCH):
         size = min(BATCH, n_sessions - start)
         rng = np.random.default_rng([seed, start])
@@ -92,7 +117,10 @@ def _simulated_tables(
             rankings = rng.permuted(all_documents, axis=1)[:, :width]
             documents[sessions] = rankings
             clicks[sessions] = simulate(model, rankings, stream(seed, "simulated log", query, start))
-        yield _table(start, names[np.repeat(of_query, width)], pl.Series(documents.reshape(-1)), clicks)
+        shown = pl.Series(documents.reshape(-1))
+        if named is not None:
+            shown = named[(documents + starts[of_query][:, None]).reshape(-1)]
+        yield _table(start, queries[np.repeat(of_query, width)], shown, clicks)
 
 
 def _table(first_session: int, queries: pl.Series, documents: pl.Series, clicks: np.ndarray) -> pl.DataFrame:

@@ -31,7 +31,7 @@ from corebandit.compiled.bridge import EntryPoint
 from corebandit.contracts.audit import MOST_OBSERVATIONS, check_pulls, check_sums, check_whole, check_within
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.features import LARGEST_FEATURE
-from corebandit.contracts.recipe import FeaturePolicy, added_after_0_4
+from corebandit.contracts.recipe import UNIT_INTERVAL, FeaturePolicy, added_after_0_4
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_count, check_flag, shortened
 from corebandit.parts.pool import SEEN, Pool, new_pool
@@ -41,10 +41,11 @@ from corebandit.policies.models.estimators import (
     checked_estimator,
     definitions,
     description,
+    is_classifier,
     spelled,
     versions,
 )
-from corebandit.policies.models.fits import AggregatingModel, IncrementalModel, Model
+from corebandit.policies.models.fits import AggregatingModel, ClassifierModel, Fit, IncrementalModel, Model
 from corebandit.randomness.stream import Stream
 
 GEOMETRIC = "geometric"
@@ -92,7 +93,7 @@ class EstimatorCOReState(NamedTuple):
         targets = self.targets[:n_fitted]
         words = rng.words.copy()
         try:
-            if self.is_due(n_observations):
+            if self.is_due(n_observations) and not (self.model.is_apart and n_fitted > 0):
                 targets, seed, n_decisions = self.perturbed(n_observations, rng), self.next_seed(rng), 0
                 self.model.learn(self.rows[:n_observations], targets, seed)
             elif self.model.current is None:
@@ -125,6 +126,33 @@ class EstimatorCOReState(NamedTuple):
         is_going_on = isinstance(self.model, IncrementalModel) and self.last_fit[FITTED] > 0
         return int(self.last_fit[FIT_SEED]) if is_going_on else int(rng.integers(LARGEST_SEED))
 
+    # Fits beside the decisions ------------------------------------------------------------------------------------
+
+    def begin_fit(self, rng: Stream) -> Fit | None:
+        """Return what the next fit is made of, if it is time and there is a model that answers meanwhile."""
+        n_observations = int(self.pool.tally[SEEN])
+        if self.model.current is None or not self.is_due(n_observations):
+            return None
+        return Fit(self.perturbed(n_observations, rng), self.next_seed(rng))
+
+    def fitted(self, fit: Fit, rows: FloatArray) -> Any:
+        """Return an estimator that was fitted; nothing of the state is touched."""
+        model = type(self.model)(self.model.estimator)
+        model.learn(rows, fit.targets, fit.seed)
+        return model.current
+
+    def end_fit(self, fit: Fit, estimator: Any) -> None:
+        """Let an estimator that was fitted answer from now on."""
+        self.targets[: fit.targets.size] = fit.targets
+        self.last_fit[:] = fit.targets.size, fit.seed, 0
+        self.model.current = estimator
+
+    def go_on_from(self, before: Self | None) -> None:
+        """Leave it to others to fit again; go on with the model of a state with less room, unless columns differ."""
+        self.model.is_apart = True
+        if before is not None and before.rows.shape[1] == self.rows.shape[1]:
+            self.model.current = before.model.current
+
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward; the estimator hears of it when it is fitted next."""
         self.rows[self.pool.tally[SEEN]] = x
@@ -149,8 +177,9 @@ class EstimatorCORe(FeaturePolicy):
     Parameters
     ----------
     estimator
-        An object with `fit(X, y)` and `predict(X)`: a regressor or pipeline of scikit-learn, or of your own. It is
-        copied and never changed. Or where to find one: `"sklearn.linear_model:Ridge(alpha=2.0)"`. Parameters called
+        An object with `fit(X, y)` and `predict(X)`: a regressor or pipeline of scikit-learn, or of your own; or, for
+        rewards of 0 and 1, a classifier with `predict_proba(X)`, whose labels are drawn from the perturbed rewards. It
+        is copied and never changed. Or where to find one: `"sklearn.linear_model:Ridge(alpha=2.0)"`. Parameters called
         `random_state` that are None are set, anew for each fit, so that the seed decides everything.
     alpha
         Scale of the noise; 0 is greedy.
@@ -204,6 +233,8 @@ class EstimatorCORe(FeaturePolicy):
             raise BadInput(f"aggregate needs an estimator whose fit takes sample_weight, not {self._spelled}")
         if self.incremental and not callable(getattr(self.estimator, "partial_fit", None)):
             raise BadInput(f"incremental needs an estimator that has partial_fit, not {self._spelled}")
+        if is_classifier(self.estimator) and (self.aggregate or self.incremental):
+            raise BadInput(f"aggregate and incremental are for regressors, not for the classifier {self._spelled}")
         if self.incremental and (self.aggregate or self.refit != 1):
             raise BadInput("incremental feeds each observation once, so it goes with neither aggregate nor refit")
 
@@ -223,6 +254,11 @@ class EstimatorCORe(FeaturePolicy):
     def is_described_by(self, description: Any) -> bool:
         """Tell whether a description is of this policy; the versions of libraries may have moved on."""
         return bool(_without_versions(description) == _without_versions(self.describe()))
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """Return the smallest and the largest reward the policy is made for: classifiers know 0 and 1."""
+        return UNIT_INTERVAL if is_classifier(self.estimator) else super().reward_range
 
     def outside_code(self) -> frozenset[Any]:
         """Return the classes and functions that the estimator is made of."""
@@ -248,6 +284,7 @@ class EstimatorCORe(FeaturePolicy):
     def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> EstimatorCOReState:
         """Return a state that has seen nothing."""
         kind = IncrementalModel if self.incremental else AggregatingModel if self.aggregate else Model
+        kind = ClassifierModel if is_classifier(self.estimator) else kind
         return EstimatorCOReState(
             rows=np.zeros((capacity, n_features)),
             pool=new_pool(capacity, "exact"),

@@ -63,15 +63,19 @@ def checked_estimator(estimator: Any) -> Any:
             f"estimator must have fit(X, y) and predict(X), but {type(estimator).__name__} has no {missing[0]}: "
             f"{shortened(estimator)}"
         )
-    if _is_classifier(estimator):
-        raise BadInput(f"estimator must predict rewards, so take a regressor, not the classifier {spelled(estimator)}")
+    if is_classifier(estimator) and not callable(getattr(estimator, "predict_proba", None)):
+        raise BadInput(
+            f"estimator must predict rewards or their probabilities, so take a regressor, or a classifier that has "
+            f"predict_proba, which {spelled(estimator)} has not"
+        )
     try:
         return unfitted_copy(estimator)
     except Exception as error:
         raise BadInput(f"estimator must be one that can be copied, but {spelled(estimator)} cannot: {error}") from error
 
 
-def _is_classifier(estimator: Any) -> bool:
+def is_classifier(estimator: Any) -> bool:
+    """Tell whether an estimator predicts classes, as scikit-learn's say of themselves."""
     try:
         tags = estimator.__sklearn_tags__()
     except Exception:  # not scikit-learn's, or of a version without tags

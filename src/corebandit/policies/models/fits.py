@@ -4,7 +4,7 @@ A model is kept in a state beside its arrays, and holds nothing that could not b
 given more room, or loaded, simply starts with a model that has not been fitted.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,11 +14,19 @@ from corebandit.contracts.validate import shortened
 from corebandit.policies.models.estimators import free_random_states, spelled, unfitted_copy
 
 
+class Fit(NamedTuple):
+    """What a fit is made of besides rows: their perturbed rewards, `(n,)`, and a seed."""
+
+    targets: FloatArray
+    seed: int
+
+
 class Model:
     """The current fit of an estimator, made anew by `learn`. Everything it is made of is in the state's arrays."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
+        self.is_apart = False  # whether someone else sees to it that it is fitted when it is time
         self.current: Any = None  # None: the last fit is not here, since the state was given more room, or loaded
         self._random_states = free_random_states(estimator)
 
@@ -52,11 +60,15 @@ class Model:
             ) from error
         self.current = estimator
 
+    def predicted(self, features: FloatArray) -> Any:
+        """Return what the current fit says of each row."""
+        return self.current.predict(features)
+
     def predict(self, features: FloatArray) -> FloatArray:
         """Return one finite number for each row, or say what came instead."""
         n_rows = len(features)
         try:
-            predicted = np.asarray(self.current.predict(features.copy()))
+            predicted = np.asarray(self.predicted(features.copy()))
         except Exception as error:
             raise BadInput(f"{self.name} failed in predict: {type(error).__name__}: {error}") from error
         if predicted.dtype.kind not in "fiub":
@@ -111,3 +123,36 @@ class IncrementalModel(Model):
         for index in range(self.n_fed, len(rows)):
             self._call("partial_fit", self.current, rows[index : index + 1].copy(), targets[index : index + 1].copy())
         self.n_fed = len(rows)
+
+
+class Constant:
+    """What a classifier would say that has met one class alone, which most refuse to be fitted to."""
+
+    def __init__(self, label: float) -> None:
+        self.classes_ = np.array([1.0])
+        self.label = label
+
+    def predict_proba(self, features: FloatArray) -> FloatArray:
+        """Return the probability of 1 for each row, `(n, 1)`."""
+        return np.full((len(features), 1), self.label)
+
+
+class ClassifierModel(Model):
+    """Fits a classifier to rewards of 0 and 1, and predicts the probability of 1.
+
+    A perturbed reward is no class. So it is cut to what lies between 0 and 1, and is 1 with that probability: what is
+    expected of the labels of a row still rises with its mean reward, in a straight line, and their noise explores.
+    """
+
+    def learn(self, rows: FloatArray, targets: FloatArray, seed: int) -> None:
+        """Fit to all rows and labels drawn from their perturbed rewards."""
+        chances = np.clip(targets, 0.0, 1.0)
+        labels = (np.random.default_rng(seed).random(chances.size) < chances).astype(np.float64)
+        if labels.min() == labels.max():
+            self.current = Constant(float(labels[0]))
+        else:
+            self._call("fit", self.unfitted(seed), rows.copy(), labels)
+
+    def predicted(self, features: FloatArray) -> Any:
+        """Return the probability of 1 for each row."""
+        return self.current.predict_proba(features)[:, list(self.current.classes_).index(1)]

@@ -1,0 +1,76 @@
+"""The compiled step of many decisions at once."""
+
+from typing import Any
+
+import numpy as np
+
+from corebandit.agents.steps import is_within_reach
+from corebandit.compiled.bridge import EntryPoint, inlined
+from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.parts.choose import best_arm
+from corebandit.randomness.stream import Stream
+
+
+@EntryPoint
+def are_within_reach(tables: FloatArray, seen: FloatArray, reach: float) -> bool:
+    """Tell whether all features `(n, rows, d)` of many decisions are within reach, and then note the largest ones."""
+    return is_within_reach(tables.reshape(tables.shape[0] * tables.shape[1], tables.shape[2]), seen, reach)
+
+
+@EntryPoint
+def select_rows(
+    state: Any,
+    rng: Stream,
+    tables: FloatArray,
+    scores: FloatArray,
+    offered: IntArray,
+    counts: IntArray,
+    is_forced: bool,
+    winners: IntArray,
+) -> None:
+    """Fill `winners` `(n,)` with the best row on offer of each of `tables` `(n, rows, d)`, one after the other.
+
+    What is left out meanwhile is what `Traffic.within_limits` leaves out of one decision after the other. `counts` `(4,
+    options)` are the tallies of the options, brought up to date: decisions open, and unanswered in a row, how many of
+    these are fine, and rewards told; of no options, where nobody counts. `is_forced` says that tries are forced now.
+    """
+    allowed = np.empty(offered.size, np.int64)
+    n_open = 0
+    for option in range(counts.shape[1]):
+        n_open += counts[0, option]
+    for user in range(tables.shape[0]):
+        n_allowed = leave_out(offered, counts, n_open, is_forced, allowed)
+        state.score(tables[user], rng, scores)
+        winner = best_arm(scores, allowed[:n_allowed], rng)
+        winners[user] = winner
+        if counts.shape[1] > 0:
+            counts[0, winner] += 1
+            counts[1, winner] += 1
+            n_open += 1
+
+
+@inlined
+def leave_out(offered: IntArray, counts: IntArray, n_open: int, is_forced: bool, allowed: IntArray) -> int:
+    """Fill `allowed` with those on offer that may be chosen while so many decisions wait, and return how many."""
+    if n_open == 0:
+        for place in range(offered.size):
+            allowed[place] = offered[place]
+        return offered.size
+    most = (n_open + offered.size) // offered.size  # an equal part of the open decisions after this one, rounded up
+    n_allowed = 0
+    for option in offered:
+        is_unheard = counts[0, option] > 0 and counts[1, option] >= counts[2, option]
+        if offered.size == 1 or not (is_unheard and counts[0, option] >= most):
+            allowed[n_allowed] = option
+            n_allowed += 1
+    if is_forced:
+        least = counts[0, allowed[0]] + counts[3, allowed[0]]
+        for option in allowed[:n_allowed]:
+            least = min(least, counts[0, option] + counts[3, option])
+        n_least = 0
+        for option in allowed[:n_allowed]:
+            if counts[0, option] + counts[3, option] == least:
+                allowed[n_least] = option
+                n_least += 1
+        n_allowed = n_least
+    return n_allowed

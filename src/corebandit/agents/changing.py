@@ -1,0 +1,103 @@
+"""A change of mind: an agent that learns again, with another policy or other settings, all that its journal tells.
+
+Decisions stay those that were made; nothing is chosen again. So whoever waits for a reward is told of it as before.
+"""
+
+import json
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+from corebandit.agents.codec import DAMAGED, Source, arm_from_json, array_from_json, policy_from_json
+from corebandit.agents.durable import Durable
+from corebandit.agents.events import (
+    ASK,
+    ASK_MANY,
+    CHANGE,
+    HOLD_OUT,
+    OBSERVE,
+    OBSERVE_MANY,
+    REFIT,
+    REFIT_DONE,
+    REFIT_FAILED,
+    TELL,
+    from_journal,
+)
+from corebandit.agents.replay import replay
+from corebandit.agents.settings import NOT_OF_RANKINGS, Settings
+from corebandit.agents.stores.store import Store
+from corebandit.contracts.errors import BadFeatures, BadInput, BadReward, DamagedFile
+from corebandit.contracts.recipe import AnyPolicy
+
+FIXED = ("n_positions", "context")  # what the journal was written with
+Kept = TypeVar("Kept", bound=Durable)
+
+
+def changed_agent(
+    kind: type[Kept],
+    store: Store,
+    name: str,
+    content: dict[str, Any],
+    policy: AnyPolicy | None,
+    options: dict[str, Any],
+    source: Source,
+) -> tuple[Kept, int]:
+    """Return an agent with this policy and these options that has learnt all that the journal tells, and its length.
+
+    `content` is what was last saved of it: whatever is not given stays as it is there.
+    """
+    if policy is None:
+        policy = policy_from_json(content["policy"], None, source)
+    kind._check_policy(policy)
+    settings = {**asdict(Settings.from_json(content["settings"])), "horizon": content["horizon"]}
+    for option in NOT_OF_RANKINGS if kind._listed_as == "items" else ():
+        del settings[option]
+    given = {key: value for key, value in options.items() if key not in FIXED}
+    settings |= {key: value for key, value in given.items() if (key, value) != ("seed", None)}
+    saved = content[kind._listed_as]
+    names = None if saved is None else [arm_from_json(each) for each in saved[: content["began_with"]]]
+    agent = kind._made_anew(content, policy, names, settings)
+    for option in FIXED:
+        if option in options and options[option] != getattr(agent, option, None):
+            raise BadInput(
+                f"{option} cannot be changed: what {source.name} has learnt was written down with "
+                f"{getattr(agent, option, None)!r}"
+            )
+    agent._began_with = content["began_with"]
+    agent._ledger.ids.restore(content["ids"])
+    n_events = 0
+    for number, text in store.events(name):
+        if number != n_events + 1:
+            raise BadInput(
+                f"{source.name} cannot learn again: its journal begins at event {number:,}, since it was opened with "
+                "keep_log=False; make another agent, and let observe_many() learn from past data"
+            )
+        try:
+            relearn(agent, json.loads(text))
+        except (BadReward, BadFeatures) as error:
+            raise BadInput(
+                f"{source.name} cannot be changed to {policy.label}, by event {number:,}: {error}"
+            ) from error
+        except DAMAGED as error:
+            raise DamagedFile(f"{source.name} is damaged at event {number}: {error}") from error
+        n_events = number
+    agent._latest = agent._ledger.latest
+    return agent, n_events
+
+
+def relearn(agent: Any, event: list[Any]) -> None:
+    """Let an agent learn what another one did: its decisions are taken for granted."""
+    kind, *told = event
+    if kind in (ASK, HOLD_OUT):
+        decision_id, now, chosen, chances, *given = told
+        choice = agent._recorded(chosen, chances, *from_journal(*given))
+        agent._ledger.enter(agent._chosen(choice), choice, now, decision_id)
+    elif kind == ASK_MANY:
+        now, made, tables, *arms = told
+        named = [arm_from_json(arm) for arm in arms[0]] if arms else None
+        for (decision_id, chosen, chances, _), table in zip(made, array_from_json(tables), strict=True):
+            choice = agent._recorded(chosen, chances, table, named)
+            agent._ledger.enter(agent._chosen(choice), choice, now, decision_id)
+    elif kind not in (CHANGE, REFIT, REFIT_DONE, REFIT_FAILED):
+        for lesson in told[2] if kind == OBSERVE_MANY else told[2:3] if kind in (TELL, OBSERVE) else ():
+            agent._check_lesson(lesson)
+        replay(agent, event)

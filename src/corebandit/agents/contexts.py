@@ -1,0 +1,263 @@
+"""Contexts as people have them: numbers and words of a user and of each arm, as rows of features.
+
+A *term* is a field or a cross of two. Its value is the product of its numbers; each combination of its words has a
+column of its own, from when it is first seen until the term has as many as it may; what comes then shares one more,
+"other". Columns are never moved or dropped: what was learnt of a word stays with it, and a model that has not met a
+word knows as little of it as on its first day.
+"""
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from corebandit.contracts.audit import demand
+from corebandit.contracts.errors import BadFeatures, BadInput
+from corebandit.contracts.features import LARGEST_FEATURE
+from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import check_count, shortened, unknown
+
+ARM = "arm"  # the field that every arm has: its own name
+MAX_WORDS = 50
+LONGEST_WORD = 200  # characters: columns are saved, and written down
+NUMBER, WORD = "number", "word"
+Term = tuple[str, ...]  # one field, or two
+Key = tuple[int, tuple[str, ...] | None]  # which term, and its words; None: those that have no column of their own
+
+
+@dataclass(frozen=True)
+class Context:
+    """Which numbers and words describe a user and an arm, and how they are crossed.
+
+    Parameters
+    ----------
+    user, arm
+        Names of the fields of a user, and of an arm. Every arm also has the field "arm", its own name. A field holds
+        numbers, or words (strings); what is missing, or None, counts for nothing.
+    crosses
+        Pairs of fields whose products are features too; without, each field of the user with "arm". What is the same in
+        all rows of a decision decides nothing, so fields of the user matter in crosses alone.
+    max_words
+        How many words of a field, or combinations of a cross, have a column of their own; all that are first seen later
+        are "other".
+
+    >>> Context(user=["age", "country"], arm=["price"]).terms
+    (('price',), ('arm',), ('age', 'arm'), ('country', 'arm'))
+    """
+
+    user: tuple[str, ...] = ()
+    arm: tuple[str, ...] = ()
+    crosses: tuple[Term, ...] | None = None
+    max_words: int = MAX_WORDS
+
+    def __init__(
+        self,
+        user: Iterable[str] = (),
+        arm: Iterable[str] = (),
+        crosses: Iterable[Iterable[str]] | None = None,
+        max_words: int = MAX_WORDS,
+    ) -> None:
+        fields = {"user": _names("user", user), "arm": _names("arm", arm)}
+        known = [*fields["user"], *fields["arm"], ARM]
+        twice = next((name for place, name in enumerate(known) if name in known[:place]), None)
+        if twice is not None:
+            hint = "; every arm has it anyway" if twice == ARM else ""
+            raise BadInput(f"fields of user and arm must all be different, but {twice!r} is there twice{hint}")
+        crossed = None if crosses is None else tuple(_names("each cross", pair) for pair in crosses)
+        for pair in crossed or ():
+            if len(pair) != 2 or pair[0] == pair[1]:
+                raise BadInput(f"crosses must be pairs of different fields, not {shortened(pair)}")
+            for name in pair:
+                if name not in known:
+                    raise unknown("field in crosses", name, known)
+        object.__setattr__(self, "user", fields["user"])
+        object.__setattr__(self, "arm", fields["arm"])
+        object.__setattr__(self, "crosses", crossed)
+        object.__setattr__(self, "max_words", check_count("max_words", max_words))
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """Return what features are made of: fields of the arm, its name, and crosses."""
+        crossed = tuple((name, ARM) for name in self.user) if self.crosses is None else self.crosses
+        return (*((name,) for name in (*self.arm, ARM)), *crossed)
+
+    def describe(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        crosses = None if self.crosses is None else [list(pair) for pair in self.crosses]
+        return {"user": list(self.user), "arm": list(self.arm), "crosses": crosses, "max_words": self.max_words}
+
+
+def _names(what: str, names: Any) -> tuple[str, ...]:
+    listed = None if isinstance(names, str | bytes) else _listed(names)
+    if listed is None or not all(isinstance(name, str) and name for name in listed):
+        raise BadInput(f"{what} must be a list of names of fields, not {shortened(names)}")
+    return tuple(listed)
+
+
+def _listed(names: Any) -> list[Any] | None:
+    try:
+        return list(names)
+    except TypeError:
+        return None
+
+
+class Columns:
+    """The columns that a context has so far. The first is 1 in every row."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._terms = context.terms
+        self._places: dict[Key, int] = {}
+        self._kinds: dict[str, str] = {}  # of the fields that were ever given
+        self._n_words = [0] * len(self._terms)  # columns of each term, but for "other"
+
+    def __len__(self) -> int:
+        """Return how many columns there are."""
+        return 1 + len(self._places)
+
+    def names(self) -> list[str]:
+        """Return what each column is called: "price", "country=de, arm=gift"."""
+        return ["1", *(self._name(key) for key in self._places)]
+
+    def _name(self, key: Key) -> str:
+        term, words = self._terms[key[0]], iter(key[1] or ())
+        if key[1] is None:
+            return f"{' x '.join(term)}: other"
+        return " x ".join(f"{name}={next(words)}" if self._kinds[name] == WORD else name for name in term)
+
+    # From dictionaries to rows ------------------------------------------------------------------------------------
+
+    def merged(self, user: Any, described: Mapping[Hashable, Any]) -> list[dict[str, Any]]:
+        """Return all fields of each arm's row, checked, from those of the user and of the arms."""
+        shared = self._checked("the user", user, self.context.user)
+        return [
+            {**shared, **self._checked(f"arm {shortened(arm)}", fields, self.context.arm), ARM: _word_of(arm)}
+            for arm, fields in described.items()
+        ]
+
+    def split(self, arm: Hashable, fields: Any) -> dict[str, Any]:
+        """Return all fields of one row, checked, that were given together."""
+        known = (*self.context.user, *self.context.arm)
+        return {**self._checked("x", fields, known), ARM: _word_of(arm)}
+
+    def _checked(self, whose: str, fields: Any, known: Sequence[str]) -> dict[str, Any]:
+        if fields is None:
+            return {}
+        if not isinstance(fields, Mapping):
+            raise BadFeatures(f"{whose} must be described by a dictionary of fields, not {shortened(fields)}")
+        found = {}
+        for name, value in fields.items():
+            if name not in known:
+                if not known:
+                    raise BadFeatures(f"{whose} has no fields, so {shortened(name)} is unknown: declare it in Context")
+                raise BadFeatures(f"{whose}: {unknown('field', str(name), known)}")
+            if value is not None:
+                found[name] = _plain(f"{name} of {whose}", value)
+        return found
+
+    def rows(self, merged: Sequence[Mapping[str, Any]]) -> tuple[list[dict[int, float]], list[Key], dict[str, str]]:
+        """Return rows by column, the new columns that they need, and the kinds of fields; nothing is changed."""
+        fresh: dict[Key, int] = {}
+        kinds, n_words, rows = dict(self._kinds), list(self._n_words), []
+        for fields in merged:
+            for name, value in fields.items():
+                kind = WORD if isinstance(value, str) else NUMBER
+                if kinds.setdefault(name, kind) != kind:
+                    raise BadFeatures(f"{name} must be a {kinds[name]}, as before, not {shortened(value)}")
+            row = {0: 1.0}
+            for index, term in enumerate(self._terms):
+                values = [fields.get(name) for name in term]
+                if any(value is None for value in values):
+                    continue
+                words = tuple(value for value in values if isinstance(value, str))
+                key: Key = (index, words)
+                if key not in self._places and key not in fresh:
+                    if words and n_words[index] >= self.context.max_words:
+                        key = (index, None)
+                    else:
+                        n_words[index] += 1
+                if key not in self._places:
+                    fresh.setdefault(key, len(self) + len(fresh))
+                place = self._places.get(key, fresh.get(key, 0))
+                numbers: list[float] = [value for value in values if value is not None and not isinstance(value, str)]
+                row[place] = math.prod(numbers)
+            rows.append(row)
+        return rows, list(fresh), kinds
+
+    def add(self, keys: Sequence[Key], kinds: Mapping[str, str]) -> bool:
+        """Have these columns too, and tell whether that changes anything."""
+        if not keys and kinds == self._kinds:
+            return False
+        for key in keys:
+            self._places[key] = len(self)
+            self._n_words[key[0]] += key[1] is not None
+        self._kinds = dict(kinds)
+        return True
+
+    def table(self, rows: Sequence[Mapping[int, float]], width: int) -> FloatArray:
+        """Return rows as an array `(rows, width)`; columns beyond it are left out."""
+        table = np.zeros((len(rows), width))
+        for place, row in enumerate(rows):
+            for column, value in row.items():
+                if column < width:
+                    table[place, column] = value
+        return table
+
+    # Saving -------------------------------------------------------------------------------------------------------
+
+    def content(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        return {**self.context.describe(), **keys_to_json(self._places, self._kinds)}
+
+    def restore(self, content: dict[str, Any]) -> None:
+        """Have the columns that were saved."""
+        keys, kinds = keys_from_json(content)
+        fields = {*self.context.user, *self.context.arm, ARM}
+        demand(fields.issuperset(kinds) and {NUMBER, WORD}.issuperset(kinds.values()), "kinds must be of fields")
+        demand(len(set(keys)) == len(keys), "columns must all be different")
+        for index, words in keys:
+            demand(0 <= index < len(self._terms), "columns must be of terms")
+            term = self._terms[index]
+            demand(all(name in kinds for name in term), "columns must be of fields that were given")
+            n_words = sum(kinds[name] == WORD for name in term)
+            demand(words is None or len(words) == n_words, "columns must have a word for each field of words")
+        self.add(keys, kinds)
+        demand(max(self._n_words, default=0) <= self.context.max_words, "columns must not be more than may be")
+
+
+def keys_to_json(keys: Iterable[Key], kinds: Mapping[str, str]) -> dict[str, Any]:
+    """Return columns and kinds of fields, ready for JSON."""
+    return {"columns": [[index, None if words is None else list(words)] for index, words in keys], "kinds": dict(kinds)}
+
+
+def keys_from_json(saved: Mapping[str, Any]) -> tuple[list[Key], dict[str, str]]:
+    """Return columns and kinds of fields that were saved."""
+    keys: list[Key] = []
+    for index, words in saved["columns"]:
+        demand(words is None or all(isinstance(word, str) for word in words), "columns must be of words")
+        keys.append((check_count("columns", index, at_least=0), None if words is None else tuple(words)))
+    kinds = dict(saved["kinds"])
+    return keys, kinds
+
+
+def _word_of(arm: Hashable) -> str:
+    return _shortened_word(arm if isinstance(arm, str) else repr(arm))
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Return a value as a float or a word, or say that it is neither."""
+    if isinstance(value, str):
+        return _shortened_word(value)
+    if isinstance(value, Real | Decimal | np.bool_):
+        number = float(value)
+        if abs(number) <= LARGEST_FEATURE:
+            return number
+    raise BadFeatures(f"{name} must be a word, or a finite number up to {LARGEST_FEATURE:g}, not {shortened(value)}")
+
+
+def _shortened_word(word: str) -> str:
+    return word if len(word) <= LONGEST_WORD else word[:LONGEST_WORD]

@@ -1,0 +1,139 @@
+"""What a policy gained over uniform choices, with an interval that may be looked at at any time.
+
+The difference of two means, d, has the standard error s = sqrt(v / n_chosen + v / n_held_out), where v is the larger of
+the two sample variances: rare large rewards are easily missed in the small group, whose own variance is then too small
+exactly where its mean is. The interval is an asymptotic confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy and
+Ramdas, 2024: "Time-uniform central limit theory and asymptotic confidence sequences"),
+
+    d ± s sqrt(2 (1 + 1 / r) log(sqrt(1 + r) / (1 - level))),    r = c n / n*,
+
+after n decisions, tightest about n*. So the limits hold at all times at once, from the n on where the central limit
+theorem does. What is estimated is the mean gain of the decisions made so far: the policy may learn, the world change.
+"""
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from corebandit.agents.control import Control, Moments
+from corebandit.contracts.validate import counted, shortened
+
+LEVEL = 0.95  # of the interval of a gain, and of those of all arms together, at all times
+ENOUGH = 100  # rewards in the smaller group, from which on sums are near enough to normal
+TIGHTEST = 10  # times as many decisions: where the interval is tightest for its number
+MOST_NAMED = 10  # arms that are ruled out, in words
+
+
+@dataclass(frozen=True, repr=False)
+class Gain:
+    """What the policy's decisions gained over uniform choices, per decision and in total.
+
+    `ci_low` to `ci_high` covers the gain per decision at all times at once, with a probability of 95 %, from
+    `holds_from` decisions on; before they are None. So look whenever you like, and stop when you have seen enough.
+    """
+
+    per_decision: float | None  # None while there is nothing to compare
+    ci_low: float | None
+    ci_high: float | None
+    n_chosen: int  # decisions of the policy that have ended with a reward
+    n_held_out: int  # uniform ones
+    holds_from: int  # as many of both together must have ended before there is an interval
+    ruled_out: tuple[Hashable, ...]  # arms that another one surpasses, by what was held out
+
+    @property
+    def total(self) -> float | None:
+        """Return what all of the policy's decisions have gained."""
+        return self._in_total(self.per_decision)
+
+    @property
+    def total_low(self) -> float | None:
+        """Return the lower limit of the total."""
+        return self._in_total(self.ci_low)
+
+    @property
+    def total_high(self) -> float | None:
+        """Return the upper limit of the total."""
+        return self._in_total(self.ci_high)
+
+    def _in_total(self, per_decision: float | None) -> float | None:
+        return None if per_decision is None else per_decision * self.n_chosen
+
+    @property
+    def is_decided(self) -> bool:
+        """Tell whether the policy is known to be better, or worse, than uniform choices: it is safe to stop."""
+        return self.ci_low is not None and self.ci_high is not None and not self.ci_low <= 0.0 <= self.ci_high
+
+    @property
+    def verdict(self) -> str:
+        """Return in a sentence whether it is safe to stop, and why."""
+        n = self.n_chosen + self.n_held_out
+        if self.ci_low is None or self.ci_high is None:
+            return f"too early to say: the interval holds from {self.holds_from:,} decisions on, and {n:,} have ended"
+        if self.ci_low > 0.0:
+            return "better than uniform choices: it is safe to stop holding out"
+        if self.ci_high < 0.0:
+            return "worse than uniform choices: it is safe to stop, and to look for the reason"
+        return f"not known yet: per decision it is no more than {self.ci_high:.4g} and no less than {self.ci_low:.4g}"
+
+    def __repr__(self) -> str:
+        held_out = f"{counted(self.n_chosen, 'decision')} by the policy, {self.n_held_out:,} held out"
+        lines = [f"gain over uniform choices, from {held_out}"]
+        rows = (
+            ("per decision", self.per_decision, self.ci_low, self.ci_high),
+            ("in total", self.total, self.total_low, self.total_high),
+        )
+        for name, value, low, high in rows:
+            if value is not None:
+                interval = "" if low is None or high is None else f"  ({low:.4g} to {high:.4g})"
+                lines.append(f"  {name:12}  {value:.4g}{interval}")
+        if self.ruled_out:
+            more = ", ..." if len(self.ruled_out) > MOST_NAMED else ""
+            lines.append(f"  ruled out: {', '.join(map(shortened, self.ruled_out[:MOST_NAMED]))}{more}")
+        return "\n".join([*lines, f"  {self.verdict}"])
+
+
+def gain_of(control: Control, holdout: float, options: Any) -> Gain:
+    """Return the gain of a policy from what came of its decisions and of a share held out."""
+    chosen, held_out = control.chosen, control.held_out
+    n, start = chosen.n + held_out.n, math.ceil(round(ENOUGH / min(holdout, 1.0 - holdout), 9))
+    low = high = None
+    is_known = chosen.n > 0 and held_out.n > 0
+    difference = chosen.mean - held_out.mean
+    if n >= start and min(chosen.n, held_out.n) > 1:
+        variance = max(chosen.variance, held_out.variance)
+        half = width(n, start, 1.0 - LEVEL) * math.sqrt(variance / chosen.n + variance / held_out.n)
+        low, high = difference - half, difference + half
+    out = tuple(options.name(index) for index in ruled_out(control, options.retired))
+    return Gain(difference if is_known else None, low, high, chosen.n, held_out.n, start, out)
+
+
+def ruled_out(control: Control, retired: frozenset[int]) -> list[int]:
+    """Return the options on offer that another one on offer surpasses, by rewards of held-out decisions alone.
+
+    Their limits hold for all options together, at all times: the level is shared among them.
+    """
+    error, pooled = (1.0 - LEVEL) / max(1, len(control.options)), control.held_out
+
+    def half(moments: Moments) -> float:
+        variance = max(moments.variance, pooled.variance)
+        return width(moments.n, ENOUGH, error) * math.sqrt(variance / moments.n)
+
+    known = {
+        index: (moments.mean - (margin := half(moments)), moments.mean + margin)
+        for index, moments in enumerate(control.options)
+        if moments.n >= ENOUGH and index not in retired
+    }
+    best = max((low for low, _ in known.values()), default=-math.inf)
+    return [index for index, (_, high) in known.items() if high < best]
+
+
+def width(n: int, start: int, error: float) -> float:
+    """Return how many standard errors a confidence sequence is wide to either side after n numbers.
+
+    >>> [round(width(n, start=100, error=0.05), 2) for n in (100, 1_000, 100_000)]
+    [3.76, 3.04, 3.58]
+    """
+    log = -2.0 * math.log(error)
+    ratio = (log + math.log(log) + 1.0) * n / (TIGHTEST * start)
+    return math.sqrt(2.0 * (1.0 + 1.0 / ratio) * (0.5 * math.log1p(ratio) - math.log(error)))

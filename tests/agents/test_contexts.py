@@ -1,0 +1,246 @@
+"""Contexts are dictionaries of numbers and words; what is new, missing or too much works, or gets a sentence."""
+
+import json
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import corebandit as cb
+from same_agents import in_common
+
+CONTEXT = cb.Context(user=["age", "country"], arm=["price", "brand"], crosses=[("country", "brand"), ("age", "arm")])
+ITEMS = {"gift": {"price": 9.5, "brand": "acme"}, "news": {"price": 1, "brand": "best"}}
+
+
+def shop(policy=None, **settings):
+    return cb.Agent(policy or cb.LinTS(), ["gift", "news"], **{"seed": 7, "context": CONTEXT, **settings})
+
+
+def row_of(agent, decision):
+    _, (_, row, _, _), _ = agent._ledger.waiting[decision.id]
+    return dict(zip(agent._encoder.names(), agent._desk.widened(row).tolist(), strict=True))
+
+
+def test_numbers_words_and_crosses_become_columns():
+    agent = shop()
+    decision = agent.ask({"age": 30, "country": "de"}, arms={"gift": ITEMS["gift"]})
+    assert row_of(agent, decision) == {
+        "1": 1.0,
+        "price": 9.5,
+        "brand=acme": 1.0,
+        "arm=gift": 1.0,
+        "country=de x brand=acme": 1.0,
+        "age x arm=gift": 30.0,
+    }
+    other = agent.ask({"age": True, "country": "fr"}, arms={"news": {"price": Decimal("0.5"), "brand": "acme"}})
+    found = row_of(agent, other)
+    assert list(found)[6:] == ["arm=news", "country=fr x brand=acme", "age x arm=news"]
+    assert {name: value for name, value in found.items() if value} == {
+        **{"1": 1.0, "price": 0.5, "brand=acme": 1.0},
+        **{"arm=news": 1.0, "country=fr x brand=acme": 1.0, "age x arm=news": 1.0},
+    }
+    agent.tell(decision, 1.0)  # its row is from before some columns were there
+    agent.tell(other, 0.0)
+
+
+@pytest.mark.parametrize("policy", [cb.LinTS(), cb.LinCORe()], ids=lambda policy: policy.name)
+def test_words_that_come_late_are_as_if_their_columns_had_been_there(policy):
+    """What is learnt before a column is there is what would be learnt with zeros in it."""
+    rng = np.random.default_rng(1)
+    agent = cb.Agent(policy, ["a", "b"], seed=7, context=cb.Context(arm=["x", "w"]))
+    rows = [{"x": float(rng.normal()), "w": "one" if number < 20 else "two"} for number in range(40)]
+    rewards = rng.random(40).tolist()
+    for row, reward in zip(rows, rewards, strict=True):
+        agent.observe("a", reward, row)
+    plain = cb.Agent(policy, ["a", "b"], seed=7)
+    for row, reward in zip(rows, rewards, strict=True):
+        plain.observe("a", reward, [1.0, row["x"], float(row["w"] == "one"), 1.0, float(row["w"] == "two")])
+    table = np.array([[1.0, 0.5, 1.0, 1.0, 0.0], [1.0, 0.5, 0.0, 1.0, 1.0]])
+    assert agent._encoder.names() == ["1", "x", "w=one", "arm=a", "w=two"]
+    assert agent._desk.choose(table, None, agent._ledger.traffic, agent._desk.look).state is not None
+    scores = np.zeros((2, 2))
+    for place, desk in enumerate((agent._desk, plain._desk)):
+        desk.state.score(table, cb.Agent(policy, ["a", "b"], seed=3)._desk.rng, scores[place])
+    np.testing.assert_allclose(scores[0], scores[1], rtol=1e-9)
+
+
+def test_an_agent_learns_who_likes_what():
+    agent, rng, n_good = shop(cb.RecommendedLinCORe()), np.random.default_rng(2), 0
+    for number in range(600):
+        country = str(rng.choice(["de", "fr", "it"]))
+        decision = agent.ask({"country": country}, arms=ITEMS)
+        wanted = "gift" if country == "de" else "news"
+        agent.tell(decision, float(decision.arm == wanted))
+        n_good += number >= 300 and decision.arm == wanted
+    assert n_good > 270
+
+
+def test_what_is_missing_counts_for_nothing():
+    agent = shop()
+    for user, items in [(None, ITEMS), ({}, None), ({"country": None}, ["gift"]), ({"age": 3}, {"news": None})]:
+        decision = agent.ask(user, arms=items)
+        assert row_of(agent, decision)["1"] == 1.0
+        agent.tell(decision, 1.0)
+
+
+def test_words_beyond_the_limit_are_other_and_stay_so():
+    context = cb.Context(arm=["brand"], max_words=3)
+    agent = cb.Agent(cb.LinTS(), range(3), seed=7, context=context)
+    for word in "abcdefgh":
+        agent.ask(arms={0: {"brand": word}})
+    assert agent._encoder.names() == ["1", "brand=a", "arm=0", "brand=b", "brand=c", "brand: other"]
+    decision = agent.ask(arms={1: {"brand": "h"}})
+    assert row_of(agent, decision)["brand: other"] == 1.0
+    agent.ask(arms={2: {"brand": "a"}})
+    assert agent._encoder.names()[6:] == ["arm=1", "arm=2"]
+    wide = cb.Agent(cb.LinTS(), range(100), seed=7, context=cb.Context(max_words=3))
+    wide.tell(wide.ask(), 1.0)
+    assert len(wide._encoder) == 5
+
+
+BAD = {
+    "a field of nobody": ({"agee": 3}, ITEMS, r"^the user: unknown field 'agee': did you mean 'age'\?$"),
+    "a field of the arm": ({"price": 3}, ITEMS, "^the user: unknown field 'price'"),
+    "no dictionary": (34, ITEMS, "^the user must be described by a dictionary of fields, not 34$"),
+    "an arm without one": ({}, {"gift": 3}, "^arm 'gift' must be described by a dictionary of fields, not 3$"),
+    "an arm of nobody": ({}, {"gyft": {}}, "^arm must be one of 'gift', 'news', not 'gyft'$"),
+    "a string of arms": ({}, "gift", r"^arms must be a list of arms, such as \['gift'\], not the string 'gift'$"),
+    "no arms": ({}, [], "^arms must name at least one arm, not none$"),
+    "a word for a number": ({"age": "34"}, ITEMS, "^age must be a number, as before, not '34'$"),
+    "a number for a word": ({"country": 49}, ITEMS, "^country must be a word, as before, not 49.0$"),
+    "not finite": (
+        {"age": np.nan},
+        ITEMS,
+        "^age of the user must be a word, or a finite number up to 1e.100, not nan$",
+    ),
+    "neither": ({"age": [3]}, ITEMS, r"^age of the user must be a word, or a finite number up to 1e.100, not \[3\]$"),
+    "out of reach": ({"age": 1e9, "country": "new"}, ITEMS, r"^features: row \d, column .* where nothing beyond"),
+}
+
+
+@pytest.mark.parametrize(("user", "items", "sentence"), BAD.values(), ids=BAD)
+def test_what_is_refused_changes_nothing(user, items, sentence):
+    agent = shop()
+    for _ in range(100):
+        agent.tell(agent.ask({"age": 30, "country": "de"}, arms=ITEMS), 1.0)
+    before = agent.to_dict()
+    for call in (agent.ask, agent.probabilities, lambda user, arms: agent.ask_many([{}, user], arms=arms)):
+        with pytest.raises(cb.BadInput, match=sentence):
+            call(user, arms=items)
+    assert agent.to_dict() == before
+
+
+def test_observations_are_described_by_one_dictionary():
+    agent, twin = shop(), shop()
+    described = {"age": 30, "country": "de", **ITEMS["gift"]}
+    agent.observe("gift", 1.0, described)
+    agent.observe("news", 0.0)
+    twin.observe_many(["gift", "news"], [1.0, 0.0], [described, None])
+    content, other = in_common(agent), in_common(twin)
+    assert (content.pop("n_seen"), other.pop("n_seen")) == (2, 1)
+    assert content == other
+    before = agent.to_dict()
+    with pytest.raises(cb.BadFeatures, match=r"^x: unknown field 'colour'"):
+        agent.observe("gift", 1.0, {"colour": "red"})
+    with pytest.raises(cb.BadFeatures, match=r"^x must have one dictionary for each of 2 arms, not 1$"):
+        agent.observe_many(["gift", "news"], [1.0, 0.0], [described])
+    assert agent.to_dict() == before
+
+
+def test_many_users_are_asked_for_at_once():
+    agent, twin = shop(), shop()
+    users = [{"age": age, "country": country} for age in (20, 40) for country in ("de", "fr", "it")]
+    many = agent.ask_many(users, arms=ITEMS)
+    assert len(many) == 6
+    for user in users:
+        twin.ask(user, arms=ITEMS)
+    assert [row_of(agent, decision)["price"] for decision in many] == [
+        ITEMS[decision.arm]["price"] for decision in many
+    ]
+    assert set(agent._encoder.names()) == set(twin._encoder.names())
+
+
+def test_looking_adds_nothing_and_explains_in_words():
+    agent = shop(cb.LinGreedy())
+    agent.observe("gift", 1.0, {"country": "de", **ITEMS["gift"]})
+    decision = agent.ask({"country": "de"}, arms=ITEMS)
+    before = agent.to_dict()
+    assert set(agent.probabilities({"country": "nowhere"}, arms=ITEMS)) == {"gift", "news"}
+    assert agent.table({"country": "de"}).height == 2
+    assert "country=de x brand=acme" in repr(agent.explain(decision))
+    assert agent.to_dict() == before
+
+
+def test_columns_are_saved_and_done_again(tmp_path):
+    agent = shop()
+    waiting = [agent.ask({"country": country}, arms=ITEMS) for country in ("de", "fr", "it")]
+    twin = cb.Agent.from_dict(json.loads(json.dumps(agent.to_dict())))
+    assert twin.context == agent.context == CONTEXT
+    for each in (agent, twin):
+        for decision in waiting:
+            each.tell(decision.id, 1.0)
+        each.ask({"country": "es", "age": 3}, arms=ITEMS)
+    assert in_common(agent) == in_common(twin)
+
+    url = f"sqlite:///{tmp_path}/shop.db"
+    kept = cb.open_agent(url, "shop", cb.LinTS(), list(ITEMS), seed=7, context=CONTEXT, synchronous="normal")
+    kept.tell(kept.ask({"country": "de"}, arms=ITEMS), 1.0)
+    kept.ask_many([{"country": "fr"}, {"age": 3}], arms=ITEMS)
+    kept.observe("gift", 1.0, {"country": "it", "brand": "new"})
+    content = kept.to_dict()
+    kept._keep_snapshot = lambda *snapshot: None
+    kept.close()
+    with cb.open_agent(url, "shop", context=CONTEXT, synchronous="normal") as kept:
+        assert kept.to_dict() == content
+    with pytest.raises(cb.BadInput, match=r"^context must be Context\("):
+        cb.open_agent(url, "shop", context=cb.Context(), synchronous="normal")
+
+
+FORGED = {
+    "a column of no term": lambda context: context["columns"].append([99, []]),
+    "a column twice": lambda context: context["columns"].append(context["columns"][0]),
+    "words of a number": lambda context: context["columns"].append([0, ["a"]]),
+    "a number for a word": lambda context: context["columns"].__setitem__(-1, [1, [3]]),
+    "a column less": lambda context: context["columns"].pop(),
+    "a kind of nobody": lambda context: context["kinds"].update(age="colour"),
+    "a field of nobody": lambda context: context["kinds"].update(colour="word"),
+    "more than may be": lambda context: context.update(max_words=1),
+}
+
+
+@pytest.mark.parametrize("damage", FORGED.values(), ids=FORGED)
+def test_what_was_forged_is_refused(damage):
+    agent = shop()
+    for country in ("de", "fr"):
+        agent.ask({"country": country, "age": 3}, arms=ITEMS)
+    content = agent.to_dict()
+    damage(content["context"])
+    with pytest.raises(cb.DamagedFile):
+        cb.Agent.from_dict(content)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"user": "age"}, "^user must be a list of names of fields, not 'age'$"),
+        ({"user": [3]}, r"^user must be a list of names of fields, not \[3\]$"),
+        ({"arm": 3}, "^arm must be a list of names of fields, not 3$"),
+        ({"user": ["a"], "arm": ["a"]}, "^fields of user and arm must all be different, but 'a' is there twice$"),
+        ({"arm": ["arm"]}, "^fields of user and arm must .* 'arm' is there twice; every arm has it anyway$"),
+        ({"user": ["age"], "crosses": [("age", "arms")]}, "^unknown field in crosses 'arms': did you mean 'arm'"),
+        ({"user": ["age"], "crosses": [("age",)]}, r"^crosses must be pairs of different fields, not \('age',\)$"),
+        ({"max_words": 0}, "^max_words must be a whole number of at least 1, not 0$"),
+    ],
+)
+def test_contexts_that_make_no_sense_are_refused(arguments, sentence):
+    with pytest.raises(cb.BadInput, match=sentence):
+        cb.Context(**arguments)
+
+
+def test_contexts_are_for_policies_by_features_and_arms_with_names():
+    for policy, arms in ((cb.CORe(), ["a"]), (cb.LinTS(), None)):
+        with pytest.raises(cb.BadInput, match=r"^context is for policies that choose by features"):
+            cb.Agent(policy, arms, context=CONTEXT)
+    with pytest.raises(cb.BadInput, match=r"^context must be a Context\(user="):
+        cb.Agent(cb.LinTS(), ["a"], context={"user": ["age"]})
