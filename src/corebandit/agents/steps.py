@@ -51,33 +51,33 @@ def is_within_reach(features: FloatArray, seen: FloatArray, reach: float) -> boo
     """Tell whether all features are finite and not too large, and then take note of the largest ones.
 
     The first row of `seen` `(2, d)` is the size of the largest feature of each column so far; the second is room for
-    those of these rows. If `reach` is above 0, more than so many times as much is too large; in a column of zeros, more
-    than so many times what was largest anywhere.
+    the same with these rows. If `reach` is above 0, more than so many times as much is too large; in a column of zeros,
+    more than so many times what was largest anywhere.
     """
     largest, these = seen[0], seen[1]
+    for j in range(largest.size):
+        these[j] = largest[j]
     is_larger = False
     for place in range(features.shape[0]):
         row, n_larger = features[place], 0
         for j in range(row.size):
-            n_larger += not abs(row[j]) <= largest[j]
-        is_larger = is_larger or n_larger > 0
-    if not is_larger:  # as nearly always
+            n_larger += not abs(row[j]) <= these[j]
+        if n_larger > 0:  # hardly ever
+            is_larger = True
+            for j in range(row.size):
+                if not abs(row[j]) <= LARGEST_FEATURE:
+                    return False
+                these[j] = max(these[j], abs(row[j]))
+    if not is_larger:
         return True
     top = 0.0
     for j in range(largest.size):
-        these[j] = 0.0
         top = max(top, largest[j])
-    for place in range(features.shape[0]):
-        for j in range(largest.size):
-            size = abs(features[place, j])
-            if not size <= LARGEST_FEATURE:
-                return False
-            these[j] = max(these[j], size)
     for j in range(largest.size):
         if reach > 0.0 and top > 0.0 and these[j] > reach * (largest[j] if largest[j] > 0.0 else top):
             return False
     for j in range(largest.size):
-        largest[j] = max(largest[j], these[j])
+        largest[j] = these[j]
     return True
 
 
