@@ -33,13 +33,51 @@ def test_a_change_is_in_the_table_and_in_the_log(policy, caplog):
     assert (green["before"], green["after"]) == (None, None)
 
 
-def test_items_of_rankings_are_watched_too(caplog):
-    agent = cb.RankingAgent(cb.Ranked(cb.UCB1()), ["a", "b", "c"], 2, seed=1)
+def warnings_in(caplog) -> int:
+    return sum("seems to have changed" in record.getMessage() for record in caplog.records)
+
+
+def test_a_change_of_who_is_asked_about_is_none_of_the_world(caplog):
+    features, ranking = (
+        cb.Agent(cb.LinTS(), ["red", "green"], seed=1),
+        cb.RankingAgent(cb.Ranked(cb.UCB1()), list("abc"), 2),
+    )
     with caplog.at_level(logging.WARNING, logger="corebandit"):
         for index in range(900):
-            agent.observe(["a", "b"], ["a"] if index < 600 and index % 2 else [])
-    assert "item 'a'" in caplog.text
-    assert agent.table()["after"][0] == 0.0
+            features.observe("red", float(index < 600 and index % 2), x=[1.0, float(index < 600)])
+            ranking.observe(["a", "b"], ["a"] if index < 600 and index % 2 else [])
+    assert warnings_in(caplog) == 0
+
+
+@pytest.mark.parametrize("nightly", [False, True])
+def test_rewards_that_come_late_are_no_change(caplog, nightly):
+    """Clicks are told at once, all others are nothing later on: by default, or told in the night."""
+    now, rng = [0.0], np.random.default_rng(5)
+    settings = {} if nightly else {"window": 1800, "default_reward": 0}
+    agent = cb.Agent(cb.UniformRandom(), ["red", "green"], seed=1, clock=lambda: now[0], **settings)
+    with caplog.at_level(logging.WARNING, logger="corebandit"):
+        for _ in range(5):
+            waiting = []
+            for _ in range(1500):
+                now[0] += 10.0
+                decision = agent.ask()
+                if rng.random() < 0.1:
+                    agent.tell(decision, 1.0)
+                else:
+                    waiting.append(decision)
+            for decision in waiting if nightly else ():
+                agent.tell(decision, 0.0)
+    assert warnings_in(caplog) == 0
+
+
+def test_a_change_is_told_once_however_often_an_agent_is_opened(caplog, tmp_path):
+    url = f"sqlite:///{tmp_path / 'shop.db'}"
+    with caplog.at_level(logging.WARNING, logger="corebandit"):
+        with cb.open_agent(url, "banner", cb.UCB1(), ["red", "green"], synchronous="normal") as agent:
+            told(agent, "red", [0.0, 1.0] * 384 + [1.0] * 128)
+        for _ in range(2):
+            cb.open_agent(url, "banner").close()
+    assert warnings_in(caplog) == 1
 
 
 def test_a_world_that_stays_the_same_is_left_in_peace():

@@ -13,6 +13,7 @@ from corebandit.agents.decision import Arm, Decision
 from corebandit.agents.events import OBSERVE, TELL, as_given, asked
 from corebandit.agents.feature_desk import FeatureDesk
 from corebandit.agents.ids import DecisionId
+from corebandit.agents.noticing import notice
 from corebandit.agents.options import Named, Unnamed
 from corebandit.agents.rewards import Reward, checked_reward, without_decimals
 from corebandit.agents.settings import FEATURE_LIMIT, MANY_OPEN, Clock, Options, Settings
@@ -268,6 +269,8 @@ class Agent(BatchAgent[Arm]):
             self._ledger.close(decision_id)
             if self._journal is not None:
                 self._journal([TELL, decision_id, now, checked])
+            if self._is_watched:
+                notice(self._options, self._ledger.traffic, choice[0], checked)
 
     def observe(self, arm: Arm, reward: Reward, x: Any = None) -> None:
         """Learn from a choice that someone else made; `x` `(d,)` are its features, if the policy chooses by them."""
@@ -278,6 +281,8 @@ class Agent(BatchAgent[Arm]):
             if self._journal is not None:
                 given = [] if row is None else [array_to_json(row)]
                 self._journal([OBSERVE, now, arm_to_json(self._options.name(index)), checked, *given])
+            if self._is_watched:
+                notice(self._options, self._ledger.traffic, index, checked)
 
     def forget(self, decision: Decision[Arm] | DecisionId) -> None:
         """Drop a decision that was not carried out. One that was and paid nothing has a reward: tell(decision, 0)."""
@@ -290,7 +295,7 @@ class Agent(BatchAgent[Arm]):
         index, row, _, is_held_out = choice
         self._desk.learn(index, row, lesson)
         if self._options.names is not None:
-            self._hear(index, lesson, now)
+            self._ledger.traffic.hear(index, lesson, now)
         if is_held_out is not None:
             is_named = self._options.names is not None
             self._control.hear(is_held_out, lesson, [(index, lesson)] if is_named else ())

@@ -21,13 +21,13 @@ from corebandit.agents.gain import Gain, gain_of
 from corebandit.agents.ids import DecisionId
 from corebandit.agents.ledger import Choice, Chosen, Ledger
 from corebandit.agents.looking import ShowsItself
-from corebandit.agents.noticing import tell_of
 from corebandit.agents.options import Named, Unnamed, plain_option
 from corebandit.agents.rewards import Reward
 from corebandit.agents.saving import SavesItself
 from corebandit.agents.settings import Clock, Settings, checked_clock
 from corebandit.agents.traffic import Traffic
 from corebandit.contracts.errors import BadInput
+from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.validate import check_count, check_number, shortened
 from corebandit.parts.warm_up import warn_if_endless
 
@@ -73,14 +73,11 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
         self._control, share, desk = Control(n_options), self.settings.holdout, self._desk
         by_lot = None if self.settings.propensity_draws is None else desk.draw_lot
         self._by_lot = partial(desk.hold_out, share, by_lot or desk.pick) if share > 0 else by_lot
+        is_of_arms = (
+            self._chooses_one and self._options.names is not None and not isinstance(self.policy, FeaturePolicy)
+        )
+        self._is_watched = is_of_arms and self.settings.window is None  # for changes of what arms pay
         in_forks(self)
-
-    def _hear(self, option: int, reward: float, now: float) -> None:
-        """Count a reward of an option that has a name, and warn in the log if the option seems to have changed."""
-        if self._ledger.traffic.hear(option, reward, now):
-            change, names = self._ledger.traffic.tallies[option].watch.change, self._options.names
-            if change is not None and names is not None:
-                tell_of(self._options.noun, names[option], change)
 
     def gain(self) -> Gain:
         """Return what the policy gained over uniform choices so far, by the share of decisions that is held out.

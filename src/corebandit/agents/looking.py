@@ -66,7 +66,7 @@ class ShowsItself:
 def columns_of(noun: str, names: Sequence[Hashable], retired: Iterable[int], tallies: Sequence[Tally]) -> Columns:
     """Return what is known of each option, column by column."""
     off_offer = frozenset(retired)
-    changes = [tally.watch.change for tally in tallies]
+    changes = [None if tally.watch is None else tally.watch.change for tally in tallies]
     intervals = [interval_of_mean(tally.told, tally.mean, tally.spread) for tally in tallies]
     return {
         noun: shown_names(names),

@@ -3,6 +3,10 @@
 The test is that of `parts/alarm.py`, of each option's own rewards, whatever the policy: the newest rewards against all
 before them, for many lengths of "newest". It costs little, since rewards are put together in blocks, and looked at only
 when a block is full. What was noticed is not saved: an agent that is loaded begins to watch anew.
+
+Watched are arms that are chosen without features, since what an arm pays on average depends on whom it is given to;
+rewards that were told, in agents where none are given by default, since those come later than others; and only while no
+more than a block of an arm's decisions wait, since then rewards come in about the order of the decisions.
 """
 
 import logging
@@ -10,7 +14,7 @@ import math
 from collections.abc import Hashable
 from functools import reduce
 from operator import mul
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 LOG = logging.getLogger("corebandit")
 BLOCK = 64  # rewards that are looked at together
@@ -68,6 +72,17 @@ class Watch:
         self.change = Change(n_before, before, self.whole[0], self.whole[1])
         del self.blocks[:split]
         return True
+
+
+def notice(options: Any, traffic: Any, option: int, reward: float) -> None:
+    """Take in a reward that was told of an option, and warn in the log if the option seems to have changed."""
+    tally = traffic.tallies[option]
+    if tally.open > BLOCK:
+        return
+    if tally.watch is None:
+        tally.watch = Watch()
+    if tally.watch.hears(reward) and (change := tally.watch.change) is not None:
+        tell_of(options.noun, options.names[option], change)
 
 
 def tell_of(noun: str, name: Hashable, change: Change) -> None:

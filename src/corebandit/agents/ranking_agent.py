@@ -231,7 +231,7 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
         self._desk.learn(shown, flags)
         clicks = [(item, float(flag)) for item, flag in zip(shown.tolist(), flags.tolist(), strict=True)]
         for item, click in clicks:
-            self._hear(item, click, now)
+            self._ledger.traffic.hear(item, click, now)
         if is_held_out is not None:
             self._control.hear(is_held_out, sum(click for _, click in clicks), clicks)
 

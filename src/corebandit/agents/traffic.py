@@ -36,7 +36,7 @@ class Tally:
         self.patience = 0  # as many of these are fine
         self.last_told: float | None = None
         self.late = 0  # rewards that came after the end of the window
-        self.watch = Watch()  # whether what it pays has changed
+        self.watch: Watch | None = None  # for changes of what it pays
 
     @property
     def made(self) -> int:
@@ -94,8 +94,8 @@ class Traffic:
         if n_open == 0:
             self._waiting.discard(option)
 
-    def hear(self, option: int, reward: float, now: float) -> bool:
-        """Count a reward of an option, and tell whether the option seems to have changed."""
+    def hear(self, option: int, reward: float, now: float) -> None:
+        """Count a reward of an option."""
         tally = self.tallies[option]
         tally.told = told = tally.told + 1
         gap = reward - tally.mean
@@ -104,7 +104,6 @@ class Traffic:
         tally.last_told, tally.unanswered = now, 0
         if tally.patience < self.patience:
             tally.patience += 1
-        return tally.watch.hears(reward)
 
     def _note(self, option: int) -> None:
         recent, counts = self._recent, self._recent_counts
