@@ -82,7 +82,12 @@ def test_a_change_is_told_once_however_often_an_agent_is_opened(caplog, tmp_path
 
 def test_a_world_that_stays_the_same_is_left_in_peace():
     rng = np.random.default_rng(2)
+    purchases = np.where(rng.random((20, 20_000)) < 0.01, rng.exponential(size=(20, 20_000)), 0.0)
+    rare = rng.random((20, 20_000)) < 0.003
     for rewards in (rng.random(40_000) < 0.01, rng.standard_t(4, 40_000), np.ones(5000), np.full(5000, 1e99)):
+        watch = Watch()
+        assert not any([watch.hears(float(reward)) for reward in rewards])
+    for rewards in (*purchases, *rare):
         watch = Watch()
         assert not any([watch.hears(float(reward)) for reward in rewards])
 

@@ -36,7 +36,8 @@ def test_the_statistic_is_that_of_all_rewards_at_the_split_it_names():
     assert alarm.newest[1] == pytest.approx(rewards[1000 - m :].mean())
     assert 0.8 * max(by_hand) <= tested <= max(by_hand) * (1 + 1e-9)  # blocks miss little of it
     assert 200 <= m <= 400
-    assert alarm.variance(1) == pytest.approx(rewards.var())
+    parts = rewards[: 1000 - m], rewards[1000 - m :]
+    assert alarm.variance_within(1) == pytest.approx(sum(part.var() * part.size for part in parts) / 1000)
 
 
 def test_blocks_hold_every_reward_once():
@@ -72,6 +73,25 @@ def test_it_seldom_rings_for_nothing():
         heard(np.random.default_rng([4, seed]).standard_t(5, size=3000), delta=0.1)[1] is not None for seed in range(60)
     )
     assert false <= 3
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng: rng.random(5000) < 0.003,
+        lambda rng: np.where(rng.random(5000) < 0.01, rng.exponential(size=5000), 0.0),
+        lambda rng: rng.lognormal(sigma=1.5, size=5000),
+    ],
+    ids=["rare", "purchases", "lognormal"],
+)
+def test_it_seldom_rings_for_nothing_where_rewards_are_rare_or_skewed(draw):
+    assert sum(heard(draw(np.random.default_rng([7, seed])))[1] is not None for seed in range(30)) <= 2
+
+
+def test_rare_rewards_that_change_are_noticed_all_the_same():
+    rng = np.random.default_rng(8)
+    _, rang = heard(np.concatenate([rng.random(20_000) < 0.01, rng.random(20_000) < 0.03]))
+    assert 20_000 < rang < 30_000
 
 
 def test_other_arms_are_left_alone_and_everything_can_be_forgotten():

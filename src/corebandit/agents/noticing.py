@@ -16,12 +16,16 @@ from functools import reduce
 from operator import mul
 from typing import Any, NamedTuple
 
+from corebandit.parts.alarm import FEWEST_BY_KURTOSIS
+
 LOG = logging.getLogger("corebandit")
 BLOCK = 64  # rewards that are looked at together
 MOST_BLOCKS = 32  # of which older ones are put together by twos, from there on
 DELTA = 0.001  # level of the test
 
-Block = tuple[int, float, float]  # how many, their mean, the sum of their squared distances to it
+Block = tuple[
+    int, float, float, float
+]  # how many, their mean, the sum of squared distances to it, about that of 4th powers
 
 
 class Change(NamedTuple):
@@ -41,7 +45,7 @@ class Watch:
     def __init__(self) -> None:
         self.newest: list[float] = []
         self.blocks: list[Block] = []
-        self.whole: Block = (0, 0.0, 0.0)  # all of them together
+        self.whole: Block = (0, 0.0, 0.0, 0.0)  # all of them together
         self.change: Change | None = None
 
     def hears(self, reward: float) -> bool:
@@ -66,7 +70,7 @@ class Watch:
         split = _changed_at(self.blocks, self.whole)
         if split is None:
             return False
-        (n_before, before, _), self.whole = (
+        (n_before, before, *_), self.whole = (
             reduce(_together, part) for part in (self.blocks[:split], self.blocks[split:])
         )
         self.change = Change(n_before, before, self.whole[0], self.whole[1])
@@ -89,7 +93,7 @@ def tell_of(noun: str, name: Hashable, change: Change) -> None:
     """Warn in the log of a change."""
     LOG.warning(
         "the world seems to have changed: the last %s rewards of %s %r are %.4g on average, the %s before them were "
-        "%.4g; a policy that forgets, such as DriftingCORe, would follow",
+        "%.4g; a policy that forgets, such as DriftingCORe, follows soonest",
         f"{change.n_after:,}",
         noun,
         name,
@@ -102,24 +106,26 @@ def tell_of(noun: str, name: Hashable, change: Change) -> None:
 def _block(rewards: list[float]) -> Block:
     mean = sum(rewards) / len(rewards)
     gaps = [reward - mean for reward in rewards]
-    return len(rewards), mean, sum(map(mul, gaps, gaps))
+    squares = list(map(mul, gaps, gaps))
+    return len(rewards), mean, sum(squares), sum(map(mul, squares, squares))
 
 
 def _together(one: Block, other: Block) -> Block:
     n, gap = one[0] + other[0], other[1] - one[1]
-    return n, one[1] + gap * other[0] / n, one[2] + other[2] + gap * gap * one[0] * other[0] / n
+    return n, one[1] + gap * other[0] / n, one[2] + other[2] + gap * gap * one[0] * other[0] / n, one[3] + other[3]
 
 
 def _changed_at(blocks: list[Block], whole: Block) -> int | None:
     """Return from which block on rewards are others than before, or None."""
-    n, mean, spread = whole
+    n, mean, spread, fourth = whole
     if not 0.0 < spread < math.inf:
         return None
+    fewest = FEWEST_BY_KURTOSIS * (fourth / spread) * (n / spread)  # rewards that make a mean nearly normal
     most, split, before, above = 2.0 * spread / n * math.log(n**1.5 / DELTA), None, 0, 0.0
-    for place, (size, of_block, _) in enumerate(blocks[:-1], start=1):
+    for place, (size, of_block, *_) in enumerate(blocks[:-1], start=1):
         before += size
         above += size * (of_block - mean)
         found = above * above / before * (n / (n - before))
-        if found > most:
+        if found > most and min(before, n - before) >= fewest:
             most, split = found, place
     return split

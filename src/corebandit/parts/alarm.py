@@ -8,7 +8,8 @@ is the generalised likelihood ratio test for a jump of the mean under Gaussian n
 that Besson, Kaufmann, Maillard and Seznec (JMLR 2022) run it with; v is the variance of the arm's own rewards, so no
 scale need be known. Rewards are kept as means of blocks of 1, 2, 4, ... of them, at most four of each size, and splits
 are tried between blocks only: memory and time grow like ln n instead of n (as in ADWIN, Bifet and Gavaldà, 2007). Both
-parts of a split have 30 rewards at least, where a mean is nearly normal, and every 8th reward of an arm is tested.
+parts of a split must be large enough that their means are nearly normal: 30 rewards, or ten for each unit of their
+kurtosis, which is 333 for rewards of which three in a thousand are 1. Every 8th reward of an arm is tested.
 """
 
 import math
@@ -21,8 +22,8 @@ from corebandit.contracts.audit import check_finite, check_rewards, check_sums, 
 from corebandit.contracts.state import FloatArray, IntArray
 
 N_LEVELS, N_ALIKE = 40, 4  # blocks of up to 2^40 rewards, so many of each size
-FEWEST, EVERY = 30.0, 8.0
-COUNT, MEAN, M2 = range(3)  # what `moments` holds where
+FEWEST, FEWEST_BY_KURTOSIS, EVERY = 30.0, 10.0, 8.0
+COUNT, MEAN, M2, M4 = range(4)  # what `moments` holds where
 
 
 @allocating_nothing
@@ -31,8 +32,10 @@ class Alarm(NamedTuple):
 
     blocks: FloatArray  # (n_arms, levels, 4) means of 2^level rewards each, the oldest first
     n_blocks: IntArray  # (n_arms, levels)
-    moments: FloatArray  # (n_arms, 3) count, mean, sum of squared deviations
-    newest: FloatArray  # (2,) where an alarm was raised: how many rewards came after the change, and their mean
+    moments: FloatArray  # (n_arms, 4) count, mean, sum of squared deviations, and about that of their squares
+    newest: (
+        FloatArray  # (3,) of the likeliest change: how many rewards came since, their mean, and what it explains of M2
+    )
     log_delta: float
 
     def is_on(self) -> bool:
@@ -46,7 +49,9 @@ class Alarm(NamedTuple):
         moments[COUNT] += 1.0
         gap = reward - moments[MEAN]
         moments[MEAN] += gap / moments[COUNT]
-        moments[M2] += gap * (reward - moments[MEAN])
+        square = gap * (reward - moments[MEAN])
+        moments[M2] += square
+        moments[M4] += square * square
         n = moments[COUNT]
         if n < 2.0 * FEWEST or n % EVERY != 0.0 or not moments[M2] > 0.0:
             return False
@@ -76,31 +81,39 @@ class Alarm(NamedTuple):
         The split at which it is largest of all, however few are newest, goes to `newest`: nothing older is kept.
         """
         n, mean = self.moments[arm, COUNT], self.moments[arm, MEAN]
+        fewest = self.fewest(arm)
         tested, most, m, size = 0.0, 0.0, 0.0, 1.0
         above = 0.0  # sum of what the newest m are above the mean of all
         for level in range(self.n_blocks.shape[1]):
             for place in range(self.n_blocks[arm, level] - 1, -1, -1):
                 m += size
                 above += size * (self.blocks[arm, level, place] - mean)
-                if n - m < FEWEST:
+                if n - m < fewest:
                     return tested
                 found = above * above / m * (n / (n - m))
-                if m >= FEWEST:
+                if m >= fewest:
                     tested = max(tested, found)
                 if found > most:
                     most = found
                     self.newest[0] = m
                     self.newest[1] = mean + above / m
+                    self.newest[2] = found
             size *= 2.0
         return tested
 
-    def variance(self, arm: int) -> float:
-        """Return the variance of an arm's rewards."""
-        return float(self.moments[arm, M2] / self.moments[arm, COUNT])
+    def fewest(self, arm: int) -> float:
+        """Return how many rewards of an arm make a mean that is nearly normal."""
+        n, m2, m4 = self.moments[arm, COUNT], self.moments[arm, M2], self.moments[arm, M4]
+        return float(max(FEWEST, FEWEST_BY_KURTOSIS * (m4 / m2) * (n / m2)))
+
+    def variance_within(self, arm: int) -> float:
+        """Return the variance of an arm's rewards before and after the likeliest change, without the change itself."""
+        return float(max(0.0, self.moments[arm, M2] - self.newest[2]) / self.moments[arm, COUNT])
 
     def forget(self) -> None:
         """Forget all arms."""
-        self.newest[0], self.newest[1] = 0.0, 0.0
+        for place in range(self.newest.size):
+            self.newest[place] = 0.0
         for arm in range(self.moments.shape[0]):
             for place in range(self.moments.shape[1]):
                 self.moments[arm, place] = 0.0
@@ -117,10 +130,12 @@ class Alarm(NamedTuple):
         demand(counts.sum() <= n_seen, "no more can be watched than was seen")
         check_rewards("the means of blocks", self.blocks)
         check_sums("the means of what is watched", self.moments[:, MEAN], 1)
-        check_finite("the spread of what is watched", self.moments[:, M2])
-        check_within("the spread of what is watched", self.moments[:, M2], 0.0, np.inf)
+        check_finite("the spread of what is watched", self.moments[:, M2:])
+        check_within("the spread of what is watched", self.moments[:, M2:], 0.0, np.inf)
         check_within("the newest rewards", self.newest[0], 0.0, n_seen)
         check_sums("the mean of the newest rewards", self.newest[1], 1)
+        check_within("what a change explains", self.newest[2], 0.0, np.inf)
+        check_finite("what a change explains", self.newest[2])
 
 
 def new_alarm(n_arms: int, delta: float | None) -> Alarm:
@@ -129,7 +144,7 @@ def new_alarm(n_arms: int, delta: float | None) -> Alarm:
     return Alarm(
         blocks=np.zeros((n_arms, n_levels, N_ALIKE)),
         n_blocks=np.zeros((n_arms, n_levels), np.int64),
-        moments=np.zeros((n_arms, 3)),
-        newest=np.zeros(2),
+        moments=np.zeros((n_arms, 4)),
+        newest=np.zeros(3),
         log_delta=0.0 if delta is None else math.log(delta),
     )

@@ -27,6 +27,12 @@ def fade(numbers: FloatArray, discount: float) -> None:
             numbers[place] *= discount
 
 
+@inlined
+def faded_count(n: float, discount: float) -> float:
+    """Return what the last n rewards count together."""
+    return n if discount >= 1.0 else (1.0 - discount**n) / (1.0 - discount)
+
+
 def check_discount(discount: float) -> None:
     """Raise BadInput unless memory fades, and not at once."""
     check_number("discount", discount, above=0, at_most=1)

@@ -17,6 +17,7 @@ from corebandit.compiled.bridge import allocating_nothing, kernel
 from corebandit.contracts.audit import check_finite, check_rewards, check_total, check_within, demand
 from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.parts.recent import MOST_LOST
 from corebandit.parts.ridge import (
     SQUARABLE,
     Noise,
@@ -32,7 +33,7 @@ from corebandit.parts.ridge import (
 )
 from corebandit.randomness.stream import Stream
 
-LEAST_REST = 1e-10  # of a row's length squared, in the metric of the factor, that taking it out must leave
+LEAST_REST = 1e-6  # of a row's length squared, in the metric of the factor, that taking it out must leave
 
 
 @kernel
@@ -103,10 +104,12 @@ class RecentRidge(NamedTuple):
         is_downdated = True
         if n_seen >= self.window:
             old = self.rewards[place]
+            is_lost = False
             for j in range(d):
                 self.row[j] = self.rows[place, j]
                 self.rhs[j] -= self.rows[place, j] * old
-            is_downdated = rotate_out(self.factor, self.row, self.cosines)
+                is_lost |= abs(self.rows[place, j] * old) > MOST_LOST * abs(self.rhs[j])
+            is_downdated = rotate_out(self.factor, self.row, self.cosines) and not is_lost
         self.rewards[place] = y
         for j in range(d):
             self.rows[place, j] = x[j]

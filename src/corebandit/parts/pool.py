@@ -311,15 +311,22 @@ def check_form(sampler: str, form: str) -> None:
         raise BadInput(f"pool='plain' needs sampler='exact', not {shortened(sampler)}")
 
 
-def new_pool(capacity: int, sampler: str = "fast", pool_size: int | None = None, form: str = "mirrored") -> Pool:
+def new_pool(
+    capacity: int,
+    sampler: str = "fast",
+    pool_size: int | None = None,
+    form: str = "mirrored",
+    room: int | None = None,
+) -> Pool:
     """Return an empty pool with room for `capacity` rewards, or for `pool_size` and then a uniform sample of all.
 
-    Without any room it keeps the moments only, and nothing can be drawn.
+    `room` is how many of `pool_size` there is room for now. Without any it keeps the moments only, and nothing can be
+    drawn.
     """
     check_form(sampler, form)
     size = pool_size or 0
     return Pool(
-        values=np.zeros(size or capacity),
+        values=np.zeros((size or capacity) if room is None else room),
         moments=np.zeros(N_MOMENTS),
         atoms=np.zeros((2, N_ATOMS)),
         tally=np.zeros(2, np.int64),

@@ -8,6 +8,8 @@ from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_equal, check_rewards, check_total, check_whole, check_within
 from corebandit.contracts.state import FloatArray, IntArray
 
+MOST_LOST = 1e6  # times what is left of a sum, may leave it
+
 
 @allocating_nothing
 class Recent(NamedTuple):
@@ -25,15 +27,17 @@ class Recent(NamedTuple):
         n_seen = self.seen[0]
         self.seen[0] = n_seen + 1
         place = n_seen % self.window
+        is_worn = n_seen >= self.window and place == 0
         if n_seen >= self.window:
-            old = self.arms[place]
+            old, left = self.arms[place], self.rewards[place]
             self.counts[old] -= 1.0
-            self.sums[old] -= self.rewards[place]
+            self.sums[old] -= left
+            is_worn |= abs(left) > MOST_LOST * abs(self.sums[old])
         self.arms[place] = arm
         self.rewards[place] = reward
         self.counts[arm] += 1.0
         self.sums[arm] += reward
-        if n_seen >= self.window and place == 0:  # what leaves does not take its rounding errors with it
+        if is_worn:  # what leaves does not take its rounding errors with it, least of all what was most of a sum
             self.add_up()
 
     def add_up(self) -> None:

@@ -154,7 +154,7 @@ class WidenedLinCORe(FeaturePolicy):
     """LinCORe without a warm-up, in a form that does not ask which observations came first.
 
     The noise of a row x is as if w = x' G^-1 x were one over a number of pulls, w + extra w^2 in place of w for its
-    variance. On one-hot features that is the law of CORe's extra draws, as it is of `LinCORe`'s own form.
+    variance. On one-hot features that is the variance of CORe's extra draws, as it is in `LinCORe`'s own form.
     """
 
     alpha: float = 0.6

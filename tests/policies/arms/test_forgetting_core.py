@@ -120,9 +120,37 @@ def test_a_plain_change_lets_go_of_everything_before_it(policy):
             assert 8 <= state.arms.counts[0] <= 64
             assert state.arms.sums[0] / state.arms.counts[0] == pytest.approx(0.0, abs=0.3)
             assert state.pool.moments[MEAN] == pytest.approx(0.0, abs=0.3)
+            assert state.pool.deviation() == pytest.approx(0.3, rel=0.2)  # the jump is none of the noise
             state.audit(policy.start(N_ARMS, None, 500), range(index + 1, index + 2))
     assert len(restarts) == 1
     assert 300 < restarts[0] < 364, restarts
+
+
+@pytest.mark.parametrize("lasts", [1, 100, 10_000])
+def test_a_late_alarm_leaves_no_more_than_memory_can_hold(lasts):
+    policy, rng, noise = cb.DriftingCORe(lasts=lasts), stream(10), np.random.default_rng(11)
+    state, fresh, restarts = policy.start(2, None, 100), policy.start(2, None, 100), 0
+    for index in range(40_000):
+        before = state.alarm.moments[0, 0]
+        state.update(0, float(noise.normal(0.0 if index < 20_000 else 0.1)), rng)
+        if state.alarm.moments[0, 0] < before:
+            restarts += 1
+            state.audit(fresh, range(index + 1, index + 2))
+    assert restarts
+    state.audit(fresh, range(40_000, 40_001))
+
+
+@pytest.mark.parametrize("policy", [cb.WindowCORe(window=100), cb.SWUCB(window=100)], ids=lambda policy: policy.name)
+def test_an_outlier_that_left_the_window_leaves_nothing_behind(policy):
+    agent, noise = cb.Agent(policy, ["a", "b"], seed=1), np.random.default_rng(12)
+    for index in range(160):
+        agent.observe("ab"[index % 2], 1e12 if index == 50 else float(noise.random()))
+    cb.Agent.from_dict(agent.to_dict())
+
+
+def test_a_long_window_takes_no_room_before_it_is_filled():
+    state = cb.WindowCORe(window=10**12).start(2, None, 10)
+    assert sum(array.size for array in arrays_of(state)) < 1000
 
 
 @pytest.mark.parametrize(

@@ -189,3 +189,12 @@ def named(part, names):
 def test_bad_parameters_are_named(make, sentence):
     with pytest.raises(ValueError, match=sentence):
         make()
+
+
+@pytest.mark.parametrize(("window", "size", "chance"), [(200, 1.0, 0.005), (20, 1000.0, 0.05)])
+def test_a_rare_feature_that_left_the_window_leaves_nothing_behind(window, size, chance):
+    agent, noise = cb.Agent(cb.WindowLinCORe(window=window), ["a", "b"], seed=1), np.random.default_rng(13)
+    for index in range(1500):
+        agent.observe("ab"[index % 2], float(noise.normal()), x=[1.0, size * (noise.random() < chance)])
+        if index % 25 == 0:
+            cb.Agent.from_dict(agent.to_dict())

@@ -26,7 +26,7 @@ from corebandit.contracts.recipe import Policy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, check_number
 from corebandit.parts.alarm import Alarm, new_alarm
-from corebandit.parts.fading import FORGOTTEN, Faded, FadedPool, new_faded, new_faded_pool
+from corebandit.parts.fading import FORGOTTEN, Faded, FadedPool, faded_count, new_faded, new_faded_pool
 from corebandit.randomness.stream import Stream
 
 MEMORY = 8.0  # rounds remembered for each unit of sqrt(lasts n_arms), as `reproduce drift` has chosen it
@@ -62,14 +62,14 @@ class DriftingCOReState(NamedTuple):
             self.restart(arm)
 
     def restart(self, arm: int) -> None:
-        """Forget everything but what an arm paid after it changed."""
-        n, mean = self.alarm.newest[0], self.alarm.newest[1]
+        """Forget everything but what an arm paid after it changed, which counts as much as if it had faded since."""
+        n, mean = faded_count(self.alarm.newest[0], self.arms.discount), self.alarm.newest[1]
         for other in range(self.arms.counts.size):
             self.arms.counts[other] = 0.0
             self.arms.sums[other] = 0.0
         self.arms.counts[arm] = n
         self.arms.sums[arm] = n * mean
-        self.pool.restart(n, mean, self.alarm.variance(arm))
+        self.pool.restart(n, mean, self.alarm.variance_within(arm))
         self.alarm.forget()
 
     def audit(self, fresh: Self, seen: range) -> None:

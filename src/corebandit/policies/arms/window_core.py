@@ -82,7 +82,7 @@ class WindowCORe(Policy):
         """Return a state that has seen nothing."""
         return WindowCOReState(
             recent=new_recent(n_arms, self.window, capacity),
-            pool=new_pool(capacity, self.sampler, self.window),
+            pool=new_pool(capacity, self.sampler, self.window, room=min(self.window, capacity)),
             alpha=float(self.alpha),
             extra=int(self.extra),
         )

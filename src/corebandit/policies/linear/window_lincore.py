@@ -80,7 +80,7 @@ class WindowLinCORe(LinForgets):
         return WindowLinCOReState(
             model=new_recent_ridge(n_features, self.lam, self.window, capacity),
             noise=new_widened(n_features, self.extra),
-            pool=new_pool(capacity, "fast", self.window),
+            pool=new_pool(capacity, "fast", self.window, room=min(self.window, capacity)),
             counts=np.zeros(n_arms),
             perturbed=np.zeros(n_features),
             alpha=float(self.alpha),
