@@ -245,3 +245,21 @@ def test_what_was_seen_is_saved_and_checked():
 def test_a_limit_that_is_none_is_refused(limit):
     with pytest.raises(cb.BadInput, match=r"^feature_limit must be a number of at least 1, not "):
         cb.Agent(cb.LinTS(), feature_limit=limit)
+
+
+def test_what_was_taken_before_there_was_a_limit_is_done_again(tmp_path):
+    url, rng = f"sqlite:///{tmp_path}/old.db", np.random.default_rng(1)
+    agent = cb.open_agent(url, "old", cb.LinTS(), ARMS, seed=7, synchronous="normal")
+    agent._desk.limit = None  # as it was before there was one
+    for _ in range(150):
+        agent.tell(agent.ask(rng.random((3, 4))), 1.0)
+    agent.ask(np.full((3, 4), 1e4))
+    agent.observe("red", 1.0, np.full(4, 1e9))
+    agent.ask_many(np.full((2, 3, 4), 1e13))
+    content = agent.to_dict()
+    agent._keep_snapshot = lambda *snapshot: None  # as if it had been killed
+    agent.close()
+    with cb.open_agent(url, "old", synchronous="normal") as agent:
+        assert agent.to_dict() == content
+        with pytest.raises(cb.BadFeatures, match=r"where nothing beyond 1e.13 was seen"):
+            agent.ask(np.full((3, 4), 1e17))
