@@ -163,9 +163,7 @@ def test_numbers_that_are_too_large_together_change_nothing():
             agent.ask({"age": 3}, arms={"gift": {"price": 2}, "news": None})
         before = agent.to_dict()
         for call in (agent.ask, agent.probabilities, lambda user, arms: agent.ask_many([{}, user], arms=arms)):
-            with pytest.raises(
-                cb.BadFeatures, match=rf"^features {sentence}.100 .* but income x price is 2e.100"
-            ):
+            with pytest.raises(cb.BadFeatures, match=rf"^features {sentence}.100 .* but income x price is 2e.100"):
                 call({"income": 1e100}, arms={"gift": {"price": 2}})
         with pytest.raises(cb.BadFeatures, match=rf"^x {sentence}"):
             agent.observe("gift", 1.0, {"income": 1e100, "price": 2})
