@@ -189,6 +189,29 @@ def test_a_field_may_come_late_and_is_measured_from_then_on():
         free.ask({"age": age})
 
 
+def test_what_a_field_holds_may_be_said():
+    context = cb.Context(user={"age": float, "country": str, "plan": None}, arm={"price": int})
+    assert context.user == ("age", "country", "plan")
+    assert context != cb.Context(user=["age", "country", "plan"], arm=["price"])
+    agent = cb.Agent(cb.LinTS(), ["gift", "news"], seed=7, context=context)
+    for _ in range(2):
+        before = agent.to_dict()
+        for user, sentence in (
+            ({"age": "34"}, "^age must be a number, as was said, not '34'$"),
+            ({"country": 49}, r"^country must be a word, as was said, not 49.0$"),
+        ):
+            with pytest.raises(cb.BadFeatures, match=sentence):
+                agent.ask(user)
+        assert agent.to_dict() == before
+        agent = cb.Agent.from_dict(json.loads(json.dumps(before)))
+        assert agent.context == context
+        agent.ask({"age": 34, "country": "de", "plan": "free"}, arms={"gift": {"price": 3}})
+    content = agent.to_dict()
+    content["context"]["kinds"]["age"] = "word"
+    with pytest.raises(cb.DamagedFile):
+        cb.Agent.from_dict(content)
+
+
 def test_no_two_arms_share_a_column(caplog):
     arms = [1, "1", "\0" + "1", "a" * 300, "a" * 300 + "b", *(f"arm {number}" for number in range(60))]
     agent = cb.Agent(cb.LinTS(), arms, seed=7, context=cb.Context(user=["age"]))
@@ -302,6 +325,8 @@ def test_what_was_forged_is_refused(damage):
         ({"user": ["age"], "crosses": [("age",)]}, r"^crosses must be pairs of different fields, not \('age',\)$"),
         ({"crosses": 5}, "^crosses must be pairs of different fields, not 5$"),
         ({"crosses": "ab"}, "^crosses must be pairs of different fields, not 'ab'$"),
+        ({"user": {"age": "old"}}, "^user must say float or str of 'age', not 'old'$"),
+        ({"arm": {"age": []}}, r"^arm must say float or str of 'age', not \[\]$"),
         ({"max_words": 0}, "^max_words must be a whole number of at least 1, not 0$"),
     ],
 )

@@ -169,7 +169,7 @@ class Agent(BatchAgent[Arm]):
         cls, content: dict[str, Any], policy: AnyPolicy, names: list[Any] | None, options: dict[str, Any]
     ) -> Self:
         saved = content.get("context")
-        context = None if saved is None else Context(*(saved[name] for name in ("user", "arm", "crosses", "max_words")))
+        context = None if saved is None else Context.described_by(saved)
         return cls(policy, names, context=context, **{"seed": content["seed"], **options})
 
     def _content(self) -> dict[str, Any]:

@@ -8,11 +8,11 @@ word knows as little of it as on its first day.
 
 import hashlib
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -27,6 +27,7 @@ MAX_WORDS = 50
 LONGEST_WORD = 200  # characters: columns are saved, and written down
 NO_STRING = "\0"  # what the word of an arm begins with that is no string: 1 and "1" are two
 NUMBER, WORD = "number", "word"
+KINDS: dict[type | str, str] = {float: NUMBER, int: NUMBER, bool: NUMBER, str: WORD, NUMBER: NUMBER, WORD: WORD}
 Term = tuple[str, ...]  # one field, or two
 Key = tuple[int, tuple[str, ...] | None]  # which term, and its words; None: those that have no column of their own
 
@@ -38,8 +39,9 @@ class Context:
     Parameters
     ----------
     user, arm
-        Names of the fields of a user, and of an arm. Every arm also has the field "arm", its own name. A field holds
-        numbers, or words (strings); what is missing, or None, counts for nothing.
+        Names of the fields of a user, and of an arm; or what each holds, `{"age": float, "country": str}`. Every arm
+        also has the field "arm", its own name. A field holds numbers, or words (strings): what was said here, or else
+        what it holds when it first comes. What is missing, or None, counts for nothing.
     crosses
         Pairs of fields whose products are features too; without, each field of the user with "arm". What is the same in
         all rows of a decision decides nothing, so fields of the user matter in crosses alone.
@@ -55,11 +57,12 @@ class Context:
     arm: tuple[str, ...] = ()
     crosses: tuple[Term, ...] | None = None
     max_words: int = MAX_WORDS
+    kinds: tuple[tuple[str, str], ...] = ()  # of the fields of which it was said
 
     def __init__(
         self,
-        user: Iterable[str] = (),
-        arm: Iterable[str] = (),
+        user: Iterable[str] | Mapping[str, type] = (),
+        arm: Iterable[str] | Mapping[str, type] = (),
         crosses: Iterable[Iterable[str]] | None = None,
         max_words: int = MAX_WORDS,
     ) -> None:
@@ -82,6 +85,7 @@ class Context:
         object.__setattr__(self, "user", fields["user"])
         object.__setattr__(self, "arm", fields["arm"])
         object.__setattr__(self, "crosses", crossed)
+        object.__setattr__(self, "kinds", (*_said("user", user), *_said("arm", arm)))
         object.__setattr__(self, "max_words", check_count("max_words", max_words))
 
     @property
@@ -93,7 +97,24 @@ class Context:
     def describe(self) -> dict[str, Any]:
         """Return all of it, ready for JSON."""
         crosses = None if self.crosses is None else [list(pair) for pair in self.crosses]
-        return {"user": list(self.user), "arm": list(self.arm), "crosses": crosses, "max_words": self.max_words}
+        fields = {"user": list(self.user), "arm": list(self.arm), "crosses": crosses, "max_words": self.max_words}
+        return {**fields, "said": dict(self.kinds)}
+
+    @classmethod
+    def described_by(cls, saved: Mapping[str, Any]) -> Self:
+        """Return the context that a description is of."""
+        said = dict(saved.get("said", {}))
+        user, arm = ({name: said.get(name) for name in saved[fields]} for fields in ("user", "arm"))
+        return cls(user, arm, saved["crosses"], saved["max_words"])
+
+
+def _said(what: str, fields: Any) -> Iterator[tuple[str, str]]:
+    """Yield which fields hold what, as far as it is said."""
+    for name, kind in fields.items() if isinstance(fields, Mapping) else ():
+        if kind is not None:
+            if not isinstance(kind, type | str) or kind not in KINDS:
+                raise BadInput(f"{what} must say float or str of {name!r}, not {shortened(kind)}")
+            yield name, KINDS[kind]
 
 
 def _names(what: str, names: Any) -> tuple[str, ...]:
@@ -117,7 +138,7 @@ class Columns:
         self.context = context
         self._terms = context.terms
         self._places: dict[Key, int] = {}
-        self._kinds: dict[str, str] = {}  # of the fields that were ever given
+        self._kinds = dict(context.kinds)  # and of the other fields that were ever given
         self._n_words = [0] * len(self._terms)  # columns of each term, but for "other"
 
     def __len__(self) -> int:
@@ -178,7 +199,8 @@ class Columns:
             for name, value in fields.items():
                 kind = WORD if isinstance(value, str) else NUMBER
                 if kinds.setdefault(name, kind) != kind:
-                    raise BadFeatures(f"{name} must be a {kinds[name]}, as before, not {shortened(value)}")
+                    why = "as was said" if name in dict(self.context.kinds) else "as before"
+                    raise BadFeatures(f"{name} must be a {kinds[name]}, {why}, not {shortened(value)}")
             row = {0: 1.0}
             for index, term in enumerate(self._terms):
                 values = [fields.get(name) for name in term]
@@ -229,6 +251,7 @@ class Columns:
         keys, kinds = keys_from_json(content)
         fields = {*self.context.user, *self.context.arm, ARM}
         demand(fields.issuperset(kinds) and {NUMBER, WORD}.issuperset(kinds.values()), "kinds must be of fields")
+        demand(kinds.items() >= dict(self.context.kinds).items(), "kinds must be those that were said")
         demand(len(set(keys)) == len(keys), "columns must all be different")
         for index, words in keys:
             demand(0 <= index < len(self._terms), "columns must be of terms")
