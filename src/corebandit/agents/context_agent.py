@@ -151,8 +151,6 @@ class ContextAgent(LiveAgent[Arm, Choice]):
         assert columns is not None
         if columns.add(keys, kinds):
             self._desk.widen(len(columns))
-            if self._refits is not None:
-                self._refits.leave_thread()  # what it fits has too few columns
             if self._journal is not None:
                 self._journal([COLUMNS, keys_to_json(keys, kinds)])
 
