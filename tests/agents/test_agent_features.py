@@ -480,9 +480,25 @@ def test_rows_of_a_frame_go_to_the_arms_that_they_name(kind):
         agent.ask(nameless)
     with pytest.raises(cb.BadInput, match=r"^arms must be those that the .* of the frame names"):
         agent.ask(frame, arms=["red"])
+    with pytest.raises(cb.BadInput, match=r"^arms must be a list of arms, not 5$"):
+        agent.ask(frame, arms=5)
+    with pytest.raises(cb.BadInput, match=r"^arm must be hashable, such as .*, not \['red'\]$"):
+        agent.ask(frame, arms=[["red"]])
     assert agent.to_dict() == before
     agent.ask(frame, arms=["red", "blue", "green"])
     make_agent(None).ask(nameless)  # where options are rows, their place is their name
+
+
+def test_fields_of_a_user_need_a_context():
+    for arms in (None, ["red", "green"]):
+        with pytest.raises(cb.BadFeatures, match=r"^features must map .* make the agent with context=Context\(user="):
+            make_agent(arms).ask({"age": 1, "country": "de"})
+
+
+def test_arms_must_be_a_list():
+    for agent in (cb.Agent(cb.UCB1(), ["red", "green"]), make_agent(["red", "green"])):
+        with pytest.raises(cb.BadInput, match=r"^arms must be a list of arms, not 5$"):
+            agent.ask(None if agent.policy.label == "UCB1" else np.eye(2), arms=5)
 
 
 def test_a_frame_is_done_again_with_its_names(tmp_path):

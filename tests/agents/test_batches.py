@@ -2,8 +2,10 @@
 
 import copy
 import json
+from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
 import pytest
 
 import corebandit as cb
@@ -12,6 +14,7 @@ from same_agents import in_common
 ARMS = ["red", "green", "blue"]
 RNG = np.random.default_rng(3)
 USERS = RNG.normal(size=(60, 3, 4))
+SCHEMA = ["arm", "x", "y", "z", "w"]
 
 
 def taught(policy, arms=ARMS, **settings):
@@ -94,7 +97,7 @@ def test_windows_end_before_and_too_many_after_a_batch():
         (USERS[:, :2], ["red", "red"], "^arms must all be different"),
         (USERS[:, :2], ["red", "pink"], "^arm must be one of"),
         (USERS[:, :1], "red", r"^arms must be a list of arms, such as \['red'\], not the string 'red'$"),
-        (USERS[:, :1], 7, "^arms must be a list, not 7$"),
+        (USERS[:, :1], 7, "^arms must be a list of arms, not 7$"),
     ],
 )
 @pytest.mark.parametrize("settings", [{}, {"holdout": 0.2}], ids=["fast", "one by one"])
@@ -110,6 +113,50 @@ def test_what_is_refused_changes_nothing(features, arms, sentence, settings):
 def test_a_policy_without_features_is_asked_once_for_each():
     with pytest.raises(cb.BadFeatures, match=r"^CORe takes no features; ask\(\) once for each decision$"):
         cb.Agent(cb.CORe(), ARMS).ask_many(USERS)
+
+
+def named_tables(kind):
+    """Return some users' tables, each in an order of its own, that say whose rows they hold."""
+    orders = [list(RNG.permutation(ARMS)) for _ in USERS]
+    named = [{str(name): table[ARMS.index(name)] for name in order} for order, table in zip(orders, USERS, strict=True)]
+    if kind == "mappings":
+        return named
+    if kind == "polars":
+        return [
+            pl.DataFrame([(name, *row) for name, row in each.items()], orient="row", schema=SCHEMA) for each in named
+        ]
+    return [
+        SimpleNamespace(iloc=None, index=np.array(list(each)), to_numpy=lambda each=each: np.array(list(each.values())))
+        for each in named
+    ]
+
+
+@pytest.mark.parametrize("kind", ["mappings", "polars", "pandas"])
+def test_tables_that_name_their_arms_are_taken_by_name(kind):
+    agent, tables = taught(cb.LinTS()), named_tables(kind)
+    twin = copy.copy(agent)
+    assert [decision.arm for decision in agent.ask_many(tables)] == [decision.arm for decision in twin.ask_many(USERS)]
+    before = agent.to_dict()
+    fewer = dict(list(named_tables("mappings")[0].items())[:2])
+    for features, sentence in (
+        ([*tables[:2], USERS[0]], r"^features must all name their arms, or none, but features\[2\] does not$"),
+        ([tables[0], fewer], r"^features\[1\] must name the same arms as features\[0\], \[.*\], not \["),
+        ([tables[0], {**fewer, "violet": USERS[0, 0]}], "^arm must be one of 'red', 'green', 'blue', not 'violet'$"),
+    ):
+        with pytest.raises(cb.BadInput, match=sentence):
+            agent.ask_many(features)
+    with pytest.raises(cb.BadInput, match=r"^arms must "):
+        agent.ask_many(tables, arms=["red"])
+    assert agent.to_dict() == before
+
+
+def test_what_is_masked_is_missing():
+    agent, mask = taught(cb.LinTS()), np.zeros((2, 3, 4), bool)
+    mask[1, 2, 3] = True
+    masked = np.ma.masked_array(USERS[:2], mask)
+    for features in (masked, list(masked)):
+        with pytest.raises(cb.BadFeatures, match=r"^features\[1\] must be finite .* but row 2, column 3 is nan$"):
+            agent.ask_many(features)
 
 
 # Learning -------------------------------------------------------------------------------------------------------------
@@ -151,6 +198,13 @@ def test_all_is_learnt_or_nothing(names, rewards, x, sentence):
     with pytest.raises(cb.BadInput, match=sentence):
         agent.observe_many(names, rewards, x)
     assert agent.to_dict() == before
+
+
+def test_what_is_wrong_with_x_is_said_of_x():
+    agent = taught(cb.LinTS())
+    for x, sentence in ((5, r"^x must have the shape \(rows, d\)"), ([["a"] * 4], r"^x must be numbers of the shape")):
+        with pytest.raises(cb.BadFeatures, match=sentence):
+            agent.observe_many(["red"], [1.0], x)
 
 
 def test_a_policy_without_features_refuses_them():
@@ -245,3 +299,21 @@ def test_what_was_seen_is_saved_and_checked():
 def test_a_limit_that_is_none_is_refused(limit):
     with pytest.raises(cb.BadInput, match=r"^feature_limit must be a number of at least 1, not "):
         cb.Agent(cb.LinTS(), feature_limit=limit)
+
+
+def test_what_was_taken_before_there_was_a_limit_is_done_again(tmp_path):
+    url, rng = f"sqlite:///{tmp_path}/old.db", np.random.default_rng(1)
+    agent = cb.open_agent(url, "old", cb.LinTS(), ARMS, seed=7, synchronous="normal")
+    agent._desk.limit = None  # as it was before there was one
+    for _ in range(150):
+        agent.tell(agent.ask(rng.random((3, 4))), 1.0)
+    agent.ask(np.full((3, 4), 1e4))
+    agent.observe("red", 1.0, np.full(4, 1e9))
+    agent.ask_many(np.full((2, 3, 4), 1e13))
+    content = agent.to_dict()
+    agent._keep_snapshot = lambda *snapshot: None  # as if it had been killed
+    agent.close()
+    with cb.open_agent(url, "old", synchronous="normal") as agent:
+        assert agent.to_dict() == content
+        with pytest.raises(cb.BadFeatures, match=r"where nothing beyond 1e.13 was seen"):
+            agent.ask(np.full((3, 4), 1e17))

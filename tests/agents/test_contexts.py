@@ -96,7 +96,7 @@ def test_words_beyond_the_limit_are_other_and_stay_so():
     assert agent._encoder.names()[6:] == ["arm=1", "arm=2"]
     wide = cb.Agent(cb.LinTS(), range(100), seed=7, context=cb.Context(max_words=3))
     wide.tell(wide.ask(), 1.0)
-    assert len(wide._encoder) == 5
+    assert len(wide._encoder) == 101  # arms are declared, so each has a column
 
 
 BAD = {
@@ -114,8 +114,11 @@ BAD = {
         ITEMS,
         "^age of the user must be a word, or a finite number up to 1e.100, not nan$",
     ),
+    "no float": ({"age": 10**400}, ITEMS, r"^age of the user must be a word, or a finite number up to 1e.100, not 10"),
+    "no number": ({"age": Decimal("sNaN")}, ITEMS, r"^age of the user must be a word, or a finite number .* not Dec"),
+    "arms that are none": ({}, 5, "^arms must be a list of arms, or what describes each, not 5$"),
     "neither": ({"age": [3]}, ITEMS, r"^age of the user must be a word, or a finite number up to 1e.100, not \[3\]$"),
-    "out of reach": ({"age": 1e9, "country": "new"}, ITEMS, r"^features: row \d, column .* where nothing beyond"),
+    "out of reach": ({"age": 1e9, "country": "new"}, ITEMS, r"^features: age x arm=gift is 1.* nothing beyond 30 was"),
 }
 
 
@@ -145,7 +148,97 @@ def test_observations_are_described_by_one_dictionary():
         agent.observe("gift", 1.0, {"colour": "red"})
     with pytest.raises(cb.BadFeatures, match=r"^x must have one dictionary for each of 2 arms, not 1$"):
         agent.observe_many(["gift", "news"], [1.0, 0.0], [described])
+    for x in (5, described):
+        with pytest.raises(cb.BadFeatures, match=r"^x must be a list of dictionaries, one for each arm, not "):
+            agent.observe_many(["gift", "news"], [1.0, 0.0], x)
     assert agent.to_dict() == before
+
+
+def test_numbers_that_are_too_large_together_change_nothing():
+    """What is refused in a column that is new must leave no column behind."""
+    context = cb.Context(user=["age", "income"], arm=["price"], crosses=[("age", "price"), ("income", "price")])
+    agent, sentence = cb.Agent(cb.LinTS(), ["gift", "news"], seed=7, context=context), "must be finite and at most 1e"
+    for n_asked in (0, 120):
+        for _ in range(n_asked):
+            agent.ask({"age": 3}, arms={"gift": {"price": 2}, "news": None})
+        before = agent.to_dict()
+        for call in (agent.ask, agent.probabilities, lambda user, arms: agent.ask_many([{}, user], arms=arms)):
+            with pytest.raises(cb.BadFeatures, match=rf"^features {sentence}.100 .* but income x price is 2e.100"):
+                call({"income": 1e100}, arms={"gift": {"price": 2}})
+        with pytest.raises(cb.BadFeatures, match=rf"^x {sentence}"):
+            agent.observe("gift", 1.0, {"income": 1e100, "price": 2})
+        assert agent.to_dict() == before
+
+
+def test_a_field_may_come_late_and_is_measured_from_then_on():
+    agent = cb.Agent(cb.LinTS(), ["gift", "news"], seed=7, context=cb.Context(user=["country", "income"]))
+    for _ in range(120):
+        agent.ask({"country": "de"})
+    agent.ask({"country": "de", "income": 45_000})
+    agent.observe("gift", 1.0, {"income": 50_000})
+    before = agent.to_dict()
+    with pytest.raises(
+        cb.BadFeatures, match=r"^features: income x arm=gift is 4500000000.0, where nothing beyond 50000"
+    ):
+        agent.ask({"country": "fr", "income": 4.5e9})
+    with pytest.raises(cb.BadFeatures, match=r"^x: income x arm=news is -4500000000.0, where nothing beyond 45000"):
+        agent.observe("news", 1.0, {"income": -4.5e9})
+    assert agent.to_dict() == before
+    free = shop(feature_limit=None)
+    for age in (*[1] * 120, 1e9):
+        free.ask({"age": age})
+
+
+def test_what_a_field_holds_may_be_said():
+    context = cb.Context(user={"age": float, "country": str, "plan": None}, arm={"price": int})
+    assert context.user == ("age", "country", "plan")
+    assert context != cb.Context(user=["age", "country", "plan"], arm=["price"])
+    agent = cb.Agent(cb.LinTS(), ["gift", "news"], seed=7, context=context)
+    for _ in range(2):
+        before = agent.to_dict()
+        for user, sentence in (
+            ({"age": "34"}, "^age must be a number, as was said, not '34'$"),
+            ({"country": 49}, r"^country must be a word, as was said, not 49.0$"),
+        ):
+            with pytest.raises(cb.BadFeatures, match=sentence):
+                agent.ask(user)
+        assert agent.to_dict() == before
+        agent = cb.Agent.from_dict(json.loads(json.dumps(before)))
+        assert agent.context == context
+        agent.ask({"age": 34, "country": "de", "plan": "free"}, arms={"gift": {"price": 3}})
+    content = agent.to_dict()
+    content["context"]["kinds"]["age"] = "word"
+    with pytest.raises(cb.DamagedFile):
+        cb.Agent.from_dict(content)
+
+
+def test_no_two_arms_share_a_column(caplog):
+    arms = [1, "1", "\0" + "1", "a" * 300, "a" * 300 + "b", *(f"arm {number}" for number in range(60))]
+    agent = cb.Agent(cb.LinTS(), arms, seed=7, context=cb.Context(user=["age"]))
+    agent.ask()
+    assert len(agent._encoder) == 1 + len(arms)
+    agent.observe(1.0, 1.0)  # the arm 1, whoever says it how
+    agent.ask(arms=[np.float64(1.0)])
+    assert len(agent._encoder) == 1 + len(arms)
+    assert not caplog.records
+    for age in (3, 4):
+        agent.ask({"age": age})
+    assert agent._encoder.names()[-1] == "age x arm: other"
+    assert [record.getMessage() for record in caplog.records] == [
+        "the cross of age and arm has 50 columns, and all arms that come later share one: raise max_words of Context, "
+        "or cross with fields that arms share"
+    ]
+    twin = cb.Agent.from_dict(json.loads(json.dumps(agent.to_dict())))
+    twin.ask({"age": 5})
+    assert twin._encoder.names() == agent._encoder.names()
+
+
+def test_whoever_has_no_arms_left_is_told_so():
+    agent = shop()
+    for arm in ITEMS:
+        agent.retire_arm(arm)
+    with pytest.raises(cb.BadInput, match=r"^there is no arm to choose: all are retired; add one with add_arm$"):
+        agent.ask({"age": 3})
 
 
 def test_many_users_are_asked_for_at_once():
@@ -230,6 +323,10 @@ def test_what_was_forged_is_refused(damage):
         ({"arm": ["arm"]}, "^fields of user and arm must .* 'arm' is there twice; every arm has it anyway$"),
         ({"user": ["age"], "crosses": [("age", "arms")]}, "^unknown field in crosses 'arms': did you mean 'arm'"),
         ({"user": ["age"], "crosses": [("age",)]}, r"^crosses must be pairs of different fields, not \('age',\)$"),
+        ({"crosses": 5}, "^crosses must be pairs of different fields, not 5$"),
+        ({"crosses": "ab"}, "^crosses must be pairs of different fields, not 'ab'$"),
+        ({"user": {"age": "old"}}, "^user must say float or str of 'age', not 'old'$"),
+        ({"arm": {"age": []}}, r"^arm must say float or str of 'age', not \[\]$"),
         ({"max_words": 0}, "^max_words must be a whole number of at least 1, not 0$"),
     ],
 )

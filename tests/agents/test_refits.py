@@ -2,6 +2,7 @@
 
 import json
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -28,6 +29,13 @@ class Moody(cb.RidgeRegression):
         if len(X) > 30:
             raise RuntimeError("too much")
         return super().fit(X, y, sample_weight)
+
+
+class ByWidth(cb.RidgeRegression):
+    """Says something else if it is fitted with other columns, be they of zeros."""
+
+    def predict(self, X):
+        return super().predict(X) * np.cos(X.shape[1]) + np.sin(7.0 * np.arange(len(X)) * X.shape[1])
 
 
 def play(agent, n, seed=1, waits=True):
@@ -127,6 +135,21 @@ def test_a_fit_that_fails_leaves_the_old_model():
     assert n_fitted(agent) <= 30
 
 
+def test_a_fit_that_failed_is_tried_again_when_enough_is_new():
+    policy = cb.EstimatorCORe(Moody(), refit=10, warm_up=0.1)
+    agent = cb.Agent(policy, seed=7, refit_later=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        play(agent, 130)
+        n_warned = len(caught)
+        for _ in range(100):  # nothing is told
+            agent.ask(np.eye(3, 2))
+            agent._refits.wait()
+    assert 5 <= n_warned <= 10
+    assert len(caught) <= n_warned + 1
+    assert {warning.filename for warning in caught} == {__file__}
+
+
 def test_words_that_come_while_a_model_is_fitted_are_fitted_too():
     context = cb.Context(arm=["brand"])
     agent = cb.Agent(POLICY, ["a", "b"], seed=7, context=context, refit_later=True)
@@ -137,6 +160,58 @@ def test_words_that_come_while_a_model_is_fitted_are_fitted_too():
         if number % 3 == 0:
             agent._refits.wait()
     assert agent._desk.n_features == len(agent._encoder) > 10
+
+
+def offer(agent, number, waits=False):
+    """Offer something with a word that was never seen."""
+    decision = agent.ask(arms={"a": {"brand": f"brand {number}"}, "b": {"brand": "other one"}})
+    agent.tell(decision, float(decision.arm == "a"))
+    if waits:
+        agent._refits.wait()
+    return decision.arm
+
+
+def test_the_old_model_answers_for_new_words_too():
+    GATE.set()
+    policy, context = cb.EstimatorCORe(Slow(), refit=10, warm_up=0.1), cb.Context(arm=["brand"], max_words=500)
+    agent = cb.Agent(policy, ["a", "b"], seed=7, context=context, refit_later=True)
+    for number in range(40):
+        offer(agent, number, waits=True)
+    GATE.clear()
+    before = n_fitted(agent)
+    for number in range(40, 70):
+        offer(agent, number)  # each would wait for ever
+    assert n_fitted(agent) == before
+    GATE.set()
+    agent._refits.wait()
+    offer(agent, 70)
+    assert n_fitted(agent) > before
+
+
+@pytest.mark.parametrize("estimator", [cb.RidgeRegression(), ByWidth()], ids=["ridge", "by width"])
+def test_a_model_of_fewer_columns_is_saved_and_done_again(tmp_path, estimator):
+    policy, context = cb.EstimatorCORe(estimator, refit=10, warm_up=0.1), cb.Context(arm=["brand"], max_words=500)
+    url, given = f"sqlite:///{tmp_path}/shop.db", {"context": context, "refit_later": True}
+    agent = cb.open_agent(url, "shop", policy, ["a", "b"], seed=7, synchronous="normal", **given)
+    for number in range(47):
+        offer(agent, number, waits=True)
+    while agent._refits.pending is None:
+        offer(agent, number := number + 1, waits=True)
+    offer(agent, number + 1)
+    content = agent.to_dict()
+    assert content["model_columns"] < content["n_features"]
+    twins = [cb.Agent.from_dict(json.loads(json.dumps(content)), policy) for _ in range(2)]
+    assert {agent.context for agent in twins} == {context}
+    first, second = ([offer(twin, number, waits=True) for number in range(200, 260)] for twin in twins)
+    assert first == second == [offer(agent, number, waits=True) for number in range(200, 260)]
+    content = agent.to_dict()
+    agent._keep_snapshot = lambda *snapshot: None  # so that everything is done again
+    agent.close()
+    with cb.open_agent(url, "shop", policy, synchronous="normal") as agent:
+        assert agent.to_dict() == content
+    content["model_columns"] = 10_000
+    with pytest.raises(cb.DamagedFile):
+        cb.Agent.from_dict({**content}, policy)
 
 
 @pytest.mark.parametrize("policy", [cb.LinTS(), cb.CORe()])

@@ -67,8 +67,9 @@ class Agent(BatchAgent[Arm]):
         Features of more than so many times the largest ones seen in their column are refused, once 100 decisions were
         made: one row of a wrong unit would ruin a linear model. None: anything finite is taken.
     refit_later
-        Whether an estimator is fitted again beside the decisions: until it is done the old one answers, and no `ask`
-        waits for a fit but the first. For `EstimatorCORe`.
+        Whether an estimator is fitted again beside the decisions: until it is done the old one answers, asked without
+        the columns that came since, and no `ask` waits for a fit but the first, also after loading. If a fit fails, the
+        next waits for as many new rewards as ever. For `EstimatorCORe`.
     context
         Which fields describe users and arms. Then `ask` is given dictionaries of numbers and words: the user's fields,
         and in `arms` those of each arm. Words that were never seen become columns of their own.
@@ -170,7 +171,7 @@ class Agent(BatchAgent[Arm]):
         cls, content: dict[str, Any], policy: AnyPolicy, names: list[Any] | None, options: dict[str, Any]
     ) -> Self:
         saved = content.get("context")
-        context = None if saved is None else Context(*(saved[name] for name in ("user", "arm", "crosses", "max_words")))
+        context = None if saved is None else Context.described_by(saved)
         return cls(policy, names, context=context, **{"seed": content["seed"], **options})
 
     def _content(self) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from corebandit.agents.agent_views import AgentViews
 from corebandit.agents.codec import arm_to_json, array_to_json
 from corebandit.agents.decision import Arm, Decision
 from corebandit.agents.events import OBSERVE_MANY, asked_many
+from corebandit.agents.frames import tables_and_arms
 from corebandit.agents.ids import DecisionId
-from corebandit.agents.options import plain_option
+from corebandit.agents.options import plain_options
 from corebandit.agents.rewards import Reward
 from corebandit.agents.settings import MANY_OPEN
 from corebandit.contracts.errors import BadFeatures, BadInput
@@ -33,9 +34,12 @@ class BatchAgent(AgentViews[Arm]):
     def ask_many(self, features: Any, *, arms: Iterable[Arm] | None = None) -> list[Decision[Arm]]:
         """Make many decisions by features, one for each table of `features` `(n, rows, d)`.
 
-        The choices are those of `ask` for one table after the other with nothing told in between, made in a fraction of
-        the time; only `max_open` ends decisions not before all are made. Features that are refused change nothing. With
-        a context, `features` is a list of users, and `arms` is as in `ask`, the same for all.
+        The choices are those of `ask` for one table after the other with nothing told in between; only `max_open` ends
+        decisions not before all are made. Features that are refused change nothing. An array takes a fraction of the
+        time of a loop. Tables may also be frames or mappings, as in `ask`, that all name the same arms.
+
+        With a context, `features` is a list of users, and `arms` is as in `ask`, the same for all. That is hardly
+        faster than a loop: nearly all of the time goes into making rows of dictionaries.
 
         >>> from corebandit import Agent, LinTS
         >>> agent = Agent(LinTS(), arms=["red", "green"], seed=7)
@@ -47,7 +51,8 @@ class BatchAgent(AgentViews[Arm]):
             raise BadFeatures(f"{self.policy.label} takes no features; ask() once for each decision")
         named: Any = None
         if self._encoder is None:
-            tables, named = as_tables(features), None if arms is None else _named("arms", arms)
+            features, named = tables_and_arms(features, arms, self._options)
+            tables = as_tables(features)
         with self._lock:
             now = self._now()
             if self._ends_decisions:
@@ -106,11 +111,11 @@ class BatchAgent(AgentViews[Arm]):
         >>> agent.n_observations
         3
         """
-        indices = list(map(self._options.index_of, _named("arms", arms)))
+        indices = list(map(self._options.index_of, plain_options("arms", "arm", arms)))
         checked = [self._checked(reward) for reward in _listed("rewards", rewards)]
         if len(checked) != len(indices):
             raise BadInput(f"rewards must be as many as arms, {len(indices)}, not {len(checked)}")
-        rows = None if x is None or self._encoder is not None else as_rows(x)
+        rows = None if x is None or self._encoder is not None else as_rows(x, "x")
         if rows is not None and len(rows) != len(indices):
             raise BadFeatures(f"x must have one row for each of {len(indices)} arms, not the shape {rows.shape}")
         with self._lock:
@@ -137,7 +142,7 @@ def as_tables(features: Any) -> FloatArray:
     (1, 2, 2)
     """
     try:
-        array = np.asarray(features)
+        array = np.asarray(_unmasked(features))
     except ValueError:
         array = np.empty(0)
     if array.ndim != 3 or array.size == 0:
@@ -148,10 +153,13 @@ def as_tables(features: Any) -> FloatArray:
     return rows.reshape(array.shape)
 
 
-def _named(name: str, arms: Any) -> list[Any]:
-    if isinstance(arms, str):
-        raise BadInput(f"{name} must be a list of arms, such as [{arms!r}], not the string {shortened(arms)}")
-    return [plain_option("arm", arm) for arm in _listed(name, arms)]
+def _unmasked(features: Any) -> Any:
+    """Return features with NaN, which is refused, for what is missing."""
+    if isinstance(features, np.ma.MaskedArray):
+        return np.ma.filled(features.astype(float), np.nan)
+    if isinstance(features, list | tuple) and any(isinstance(table, np.ma.MaskedArray) for table in features):
+        return [_unmasked(table) for table in features]
+    return features
 
 
 def _listed(name: str, given: Any) -> list[Any]:

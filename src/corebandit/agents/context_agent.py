@@ -1,7 +1,11 @@
 """An agent that is told of users and arms in numbers and words."""
 
+import logging
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any
+
+import numpy as np
 
 from corebandit.agents.contexts import Columns, Context, Key, keys_to_json
 from corebandit.agents.decision import Arm
@@ -9,11 +13,14 @@ from corebandit.agents.events import COLUMNS
 from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.options import Named, plain_option
 from corebandit.agents.propensities import Chances
+from corebandit.agents.reach import ENOUGH_SEEN, out_of_reach
 from corebandit.contracts.errors import BadFeatures, BadInput
+from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import shortened
 
+LOG = logging.getLogger("corebandit")
 # The index of an option, its features, propensities, and whether it was held out.
 Choice = tuple[int, FloatArray | None, Chances | None, bool | None]
 
@@ -39,6 +46,7 @@ class ContextAgent(LiveAgent[Arm, Choice]):
         if not isinstance(self.policy, FeaturePolicy) or not isinstance(self._options, Named):
             raise BadInput("context is for policies that choose by features, such as LinCORe, among arms with names")
         self._encoder = Columns(context)
+        self._desk.limit = None  # what is too large is found here, before there are new columns
 
     def _refit_later(self) -> None:
         """Fit the policy's estimator beside the decisions from now on."""
@@ -69,43 +77,73 @@ class ContextAgent(LiveAgent[Arm, Choice]):
         columns, desk = self._encoder, self._desk
         assert columns is not None
         described = self._described_arms(arms)
-        assert isinstance(self._options, Named)
-        self._options.offered(list(described))
         merged = [fields for user in users for fields in columns.merged(user, described)]
         rows, keys, kinds = columns.rows(merged)
-        width = len(columns) if is_look else len(columns) + len(keys)
-        table = columns.table(rows, width)
+        table = columns.table(rows, len(columns) + len(keys))
         desk.check_floor(len(described))
-        desk.check_reach("features", table[:, : desk.n_features or width])
-        if not is_look:
-            self._widen(keys, kinds)
-        return table.reshape(len(users), len(described), width), list(described)
+        self._check_size("features", table, keys, kinds)
+        if is_look:
+            table = table[:, : len(columns)]
+        else:
+            self._admit(keys, kinds)
+        return table.reshape(len(users), len(described), table.shape[1]), list(described)
+
+    def _check_size(self, name: str, table: FloatArray, keys: Sequence[Key], kinds: Mapping[str, str]) -> None:
+        """Raise BadFeatures that names the field, if a number is too large; what is new may be of any finite size."""
+        columns, desk, limit = self._encoder, self._desk, self.settings.feature_limit
+        assert columns is not None
+        sizes, largest = np.abs(table), np.full(table.shape[1], LARGEST_FEATURE)
+        seen = desk.seen[0]
+        if limit is not None and desk.n_seen >= ENOUGH_SEEN:
+            largest[: seen.size][seen > 0.0] = np.minimum(limit * seen[seen > 0.0], LARGEST_FEATURE)
+        places = np.argwhere(~(sizes <= largest))
+        if places.size == 0:
+            return
+        row, column = places[0].tolist()
+        field, value = columns.names(keys, kinds)[column], float(table[row, column])
+        if not sizes[row, column] <= LARGEST_FEATURE:
+            raise BadFeatures(
+                f"{name} must be finite and at most {LARGEST_FEATURE:g} in size, but {field} is {value!r}"
+            )
+        raise out_of_reach(f"{name}: {field}", value, f"{seen[column]:g}", limit or 0.0)
 
     def _described_arms(self, arms: Any) -> dict[Hashable, Any]:
-        if arms is None:
-            return dict.fromkeys(self._on_offer())
+        options = self._options
+        assert isinstance(options, Named)
         if isinstance(arms, str):
             raise BadInput(f"arms must be a list of arms, such as [{arms!r}], not the string {shortened(arms)}")
-        if isinstance(arms, Mapping):
-            return {plain_option("arm", arm): fields for arm, fields in arms.items()}
         try:
-            return dict.fromkeys(plain_option("arm", arm) for arm in arms)
+            named = None if arms is None else [plain_option("arm", arm) for arm in arms]
         except TypeError as error:
             raise BadInput(f"arms must be a list of arms, or what describes each, not {shortened(arms)}") from error
+        fields = arms.values() if isinstance(arms, Mapping) else repeat(None)
+        return dict(zip(map(options.name, options.offered(named).tolist()), fields, strict=False))
 
     def _rows_in_columns(self, arms: Sequence[Hashable], x: Iterable[Any] | None) -> FloatArray:
         """Return the features `(n, d)` of choices that someone else made, each described by one dictionary."""
-        columns, desk = self._encoder, self._desk
+        columns = self._encoder
         assert columns is not None
-        described = [None] * len(arms) if x is None else list(x)
+        described = [None] * len(arms) if x is None else _dictionaries(x)
         if len(described) != len(arms):
             raise BadFeatures(f"x must have one dictionary for each of {len(arms)} arms, not {len(described)}")
-        split = [columns.split(arm, fields) for arm, fields in zip(arms, described, strict=True)]
-        rows, keys, kinds = columns.rows(split)
+        names = [self._options.name(self._options.index_of(arm)) for arm in arms]
+        rows, keys, kinds = columns.rows([columns.split(*each) for each in zip(names, described, strict=True)])
         table = columns.table(rows, len(columns) + len(keys))
-        desk.check_reach("x", table[:, : desk.n_features or len(columns)])
-        self._widen(keys, kinds)
+        self._check_size("x", table, keys, kinds)
+        self._admit(keys, kinds)
         return table
+
+    def _admit(self, keys: Sequence[Key], kinds: Mapping[str, str]) -> None:
+        """Have more columns, and warn in the log if arms share one from now on."""
+        columns = self._encoder
+        assert columns is not None
+        for fields in columns.shared_by_arms(keys):
+            LOG.warning(
+                "the cross of %s and %s has %d columns, and all arms that come later share one: raise max_words of "
+                "Context, or cross with fields that arms share",
+                *(*fields, columns.context.max_words),
+            )
+        self._widen(keys, kinds)
 
     def _widen(self, keys: Sequence[Key], kinds: Mapping[str, str]) -> None:
         """Have more columns, and tell the journal."""
@@ -113,7 +151,14 @@ class ContextAgent(LiveAgent[Arm, Choice]):
         assert columns is not None
         if columns.add(keys, kinds):
             self._desk.widen(len(columns))
-            if self._refits is not None:
-                self._refits.leave_thread()  # what it fits has too few columns
             if self._journal is not None:
                 self._journal([COLUMNS, keys_to_json(keys, kinds)])
+
+
+def _dictionaries(x: Any) -> list[Any]:
+    if isinstance(x, str | Mapping):
+        raise BadFeatures(f"x must be a list of dictionaries, one for each arm, not {shortened(x)}")
+    try:
+        return list(x)
+    except TypeError as error:
+        raise BadFeatures(f"x must be a list of dictionaries, one for each arm, not {shortened(x)}") from error

@@ -6,12 +6,13 @@ column of its own, from when it is first seen until the term has as many as it m
 word knows as little of it as on its first day.
 """
 
+import hashlib
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,7 +25,9 @@ from corebandit.contracts.validate import check_count, shortened, unknown
 ARM = "arm"  # the field that every arm has: its own name
 MAX_WORDS = 50
 LONGEST_WORD = 200  # characters: columns are saved, and written down
+NO_STRING = "\0"  # what the word of an arm begins with that is no string: 1 and "1" are two
 NUMBER, WORD = "number", "word"
+KINDS: dict[type | str, str] = {float: NUMBER, int: NUMBER, bool: NUMBER, str: WORD, NUMBER: NUMBER, WORD: WORD}
 Term = tuple[str, ...]  # one field, or two
 Key = tuple[int, tuple[str, ...] | None]  # which term, and its words; None: those that have no column of their own
 
@@ -36,14 +39,15 @@ class Context:
     Parameters
     ----------
     user, arm
-        Names of the fields of a user, and of an arm. Every arm also has the field "arm", its own name. A field holds
-        numbers, or words (strings); what is missing, or None, counts for nothing.
+        Names of the fields of a user, and of an arm; or what each holds, `{"age": float, "country": str}`. Every arm
+        also has the field "arm", its own name. A field holds numbers, or words (strings): what was said here, or else
+        what it holds when it first comes. What is missing, or None, counts for nothing.
     crosses
         Pairs of fields whose products are features too; without, each field of the user with "arm". What is the same in
         all rows of a decision decides nothing, so fields of the user matter in crosses alone.
     max_words
         How many words of a field, or combinations of a cross, have a column of their own; all that are first seen later
-        are "other".
+        are "other". Arms themselves all have one.
 
     >>> Context(user=["age", "country"], arm=["price"]).terms
     (('price',), ('arm',), ('age', 'arm'), ('country', 'arm'))
@@ -53,11 +57,12 @@ class Context:
     arm: tuple[str, ...] = ()
     crosses: tuple[Term, ...] | None = None
     max_words: int = MAX_WORDS
+    kinds: tuple[tuple[str, str], ...] = ()  # of the fields of which it was said
 
     def __init__(
         self,
-        user: Iterable[str] = (),
-        arm: Iterable[str] = (),
+        user: Iterable[str] | Mapping[str, type] = (),
+        arm: Iterable[str] | Mapping[str, type] = (),
         crosses: Iterable[Iterable[str]] | None = None,
         max_words: int = MAX_WORDS,
     ) -> None:
@@ -67,7 +72,10 @@ class Context:
         if twice is not None:
             hint = "; every arm has it anyway" if twice == ARM else ""
             raise BadInput(f"fields of user and arm must all be different, but {twice!r} is there twice{hint}")
-        crossed = None if crosses is None else tuple(_names("each cross", pair) for pair in crosses)
+        pairs = None if crosses is None else _listed(crosses)
+        if crosses is not None and (pairs is None or isinstance(crosses, str | bytes)):
+            raise BadInput(f"crosses must be pairs of different fields, not {shortened(crosses)}")
+        crossed = None if pairs is None else tuple(_names("each cross", pair) for pair in pairs)
         for pair in crossed or ():
             if len(pair) != 2 or pair[0] == pair[1]:
                 raise BadInput(f"crosses must be pairs of different fields, not {shortened(pair)}")
@@ -77,6 +85,7 @@ class Context:
         object.__setattr__(self, "user", fields["user"])
         object.__setattr__(self, "arm", fields["arm"])
         object.__setattr__(self, "crosses", crossed)
+        object.__setattr__(self, "kinds", (*_said("user", user), *_said("arm", arm)))
         object.__setattr__(self, "max_words", check_count("max_words", max_words))
 
     @property
@@ -88,7 +97,24 @@ class Context:
     def describe(self) -> dict[str, Any]:
         """Return all of it, ready for JSON."""
         crosses = None if self.crosses is None else [list(pair) for pair in self.crosses]
-        return {"user": list(self.user), "arm": list(self.arm), "crosses": crosses, "max_words": self.max_words}
+        fields = {"user": list(self.user), "arm": list(self.arm), "crosses": crosses, "max_words": self.max_words}
+        return {**fields, "said": dict(self.kinds)}
+
+    @classmethod
+    def described_by(cls, saved: Mapping[str, Any]) -> Self:
+        """Return the context that a description is of."""
+        said = dict(saved.get("said", {}))
+        user, arm = ({name: said.get(name) for name in saved[fields]} for fields in ("user", "arm"))
+        return cls(user, arm, saved["crosses"], saved["max_words"])
+
+
+def _said(what: str, fields: Any) -> Iterator[tuple[str, str]]:
+    """Yield which fields hold what, as far as it is said."""
+    for name, kind in fields.items() if isinstance(fields, Mapping) else ():
+        if kind is not None:
+            if not isinstance(kind, type | str) or kind not in KINDS:
+                raise BadInput(f"{what} must say float or str of {name!r}, not {shortened(kind)}")
+            yield name, KINDS[kind]
 
 
 def _names(what: str, names: Any) -> tuple[str, ...]:
@@ -112,22 +138,28 @@ class Columns:
         self.context = context
         self._terms = context.terms
         self._places: dict[Key, int] = {}
-        self._kinds: dict[str, str] = {}  # of the fields that were ever given
+        self._kinds = dict(context.kinds)  # and of the other fields that were ever given
         self._n_words = [0] * len(self._terms)  # columns of each term, but for "other"
 
     def __len__(self) -> int:
         """Return how many columns there are."""
         return 1 + len(self._places)
 
-    def names(self) -> list[str]:
-        """Return what each column is called: "price", "country=de, arm=gift"."""
-        return ["1", *(self._name(key) for key in self._places)]
+    def names(self, fresh: Sequence[Key] = (), kinds: Mapping[str, str] | None = None) -> list[str]:
+        """Return what each column is called: "price", "country=de, arm=gift"; with these that are to come."""
+        return ["1", *(self._name(key, kinds or self._kinds) for key in (*self._places, *fresh))]
 
-    def _name(self, key: Key) -> str:
+    def _name(self, key: Key, kinds: Mapping[str, str]) -> str:
         term, words = self._terms[key[0]], iter(key[1] or ())
         if key[1] is None:
             return f"{' x '.join(term)}: other"
-        return " x ".join(f"{name}={next(words)}" if self._kinds[name] == WORD else name for name in term)
+        return " x ".join(
+            f"{name}={next(words).removeprefix(NO_STRING)}" if kinds[name] == WORD else name for name in term
+        )
+
+    def shared_by_arms(self, fresh: Sequence[Key]) -> list[Term]:
+        """Return the crosses with "arm" in which arms share a column once these are there."""
+        return [self._terms[index] for index, words in fresh if words is None and ARM in self._terms[index]]
 
     # From dictionaries to rows ------------------------------------------------------------------------------------
 
@@ -167,7 +199,8 @@ class Columns:
             for name, value in fields.items():
                 kind = WORD if isinstance(value, str) else NUMBER
                 if kinds.setdefault(name, kind) != kind:
-                    raise BadFeatures(f"{name} must be a {kinds[name]}, as before, not {shortened(value)}")
+                    why = "as was said" if name in dict(self.context.kinds) else "as before"
+                    raise BadFeatures(f"{name} must be a {kinds[name]}, {why}, not {shortened(value)}")
             row = {0: 1.0}
             for index, term in enumerate(self._terms):
                 values = [fields.get(name) for name in term]
@@ -176,7 +209,7 @@ class Columns:
                 words = tuple(value for value in values if isinstance(value, str))
                 key: Key = (index, words)
                 if key not in self._places and key not in fresh:
-                    if words and n_words[index] >= self.context.max_words:
+                    if words and term != (ARM,) and n_words[index] >= self.context.max_words:
                         key = (index, None)
                     else:
                         n_words[index] += 1
@@ -218,6 +251,7 @@ class Columns:
         keys, kinds = keys_from_json(content)
         fields = {*self.context.user, *self.context.arm, ARM}
         demand(fields.issuperset(kinds) and {NUMBER, WORD}.issuperset(kinds.values()), "kinds must be of fields")
+        demand(kinds.items() >= dict(self.context.kinds).items(), "kinds must be those that were said")
         demand(len(set(keys)) == len(keys), "columns must all be different")
         for index, words in keys:
             demand(0 <= index < len(self._terms), "columns must be of terms")
@@ -226,7 +260,8 @@ class Columns:
             n_words = sum(kinds[name] == WORD for name in term)
             demand(words is None or len(words) == n_words, "columns must have a word for each field of words")
         self.add(keys, kinds)
-        demand(max(self._n_words, default=0) <= self.context.max_words, "columns must not be more than may be")
+        limited = [n for term, n in zip(self._terms, self._n_words, strict=True) if term != (ARM,)]
+        demand(max(limited, default=0) <= self.context.max_words, "columns must not be more than may be")
 
 
 def keys_to_json(keys: Iterable[Key], kinds: Mapping[str, str]) -> dict[str, Any]:
@@ -245,7 +280,9 @@ def keys_from_json(saved: Mapping[str, Any]) -> tuple[list[Key], dict[str, str]]
 
 
 def _word_of(arm: Hashable) -> str:
-    return _shortened_word(arm if isinstance(arm, str) else repr(arm))
+    """Return the word of an arm: no two arms have the same."""
+    is_plain = isinstance(arm, str) and not arm.startswith(NO_STRING)
+    return _shortened_word(str(arm) if is_plain else f"{NO_STRING}{arm!r}")
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -253,11 +290,17 @@ def _plain(name: str, value: Any) -> Any:
     if isinstance(value, str):
         return _shortened_word(value)
     if isinstance(value, Real | Decimal | np.bool_):
-        number = float(value)
+        try:
+            number = float(value)
+        except (OverflowError, ValueError):  # a whole number of hundreds of digits, a signalling NaN
+            number = math.nan
         if abs(number) <= LARGEST_FEATURE:
             return number
     raise BadFeatures(f"{name} must be a word, or a finite number up to {LARGEST_FEATURE:g}, not {shortened(value)}")
 
 
 def _shortened_word(word: str) -> str:
-    return word if len(word) <= LONGEST_WORD else word[:LONGEST_WORD]
+    """Return a word that is not too long, and another one for another word."""
+    if len(word) <= LONGEST_WORD:
+        return word
+    return f"{word[:LONGEST_WORD]}... {hashlib.sha256(word.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"

@@ -4,6 +4,7 @@ Here is what all desks share; there is one for arms, one for rows of features, a
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -62,6 +63,10 @@ class Desk:
     def reseed(self, seed: int) -> None:
         """Go on with other random numbers."""
         self.rng = stream(seed, "agent")
+
+    def taking_all(self) -> AbstractContextManager[None]:
+        """Take what was taken once, whatever would be refused now."""
+        return nullcontext()
 
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
         """Return a state that has seen nothing."""

@@ -1,6 +1,7 @@
 """Where an agent's decisions by features are made."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from corebandit.agents.desk import Desk, Look, tame_reward
 from corebandit.agents.frames import rows_and_arms
 from corebandit.agents.options import MOST_ROWS, Named, Unnamed
 from corebandit.agents.propensities import Chances
+from corebandit.agents.reach import ENOUGH_SEEN, out_of_reach
 from corebandit.agents.steps import draw_rows, learn_row, select_row
 from corebandit.agents.traffic import Traffic
 from corebandit.contracts.audit import demand
@@ -23,7 +25,6 @@ from corebandit.contracts.validate import check_count
 from corebandit.randomness.stream import Stream
 
 N_FEATURES = 3  # while nobody knows
-ENOUGH_SEEN = 100  # decisions, from which on it is known how large features are
 RowChoice = tuple[int, FloatArray, Chances | None, bool | None]
 
 
@@ -199,17 +200,22 @@ class FeatureDesk(Desk):
         largest, reach = self.seen[0], self.reach
         if reach == 0.0 or rows.shape[-1] != largest.size or not largest.any():
             return
-        limits = reach * np.where(largest > 0.0, largest, largest.max())
-        places = np.argwhere(np.abs(rows) > limits)
+        places = np.argwhere(np.abs(rows) > reach * np.where(largest > 0.0, largest, largest.max()))
         if places.size:
             *row, column = places[0].tolist()
             where = f"row {row[0]}, column {column}" if row else f"column {column}"
             before = f"{largest[column]:g}" if largest[column] > 0.0 else f"0, and {largest.max():g} in any column"
-            raise BadFeatures(
-                f"{name}: {where} is {float(rows[(*row, column)])!r}, where nothing beyond {before} was seen, and one "
-                f"row more than {reach:g} times as large would ruin what was learnt; mend it, take logarithms of what "
-                "varies so much, or make the agent with another feature_limit"
-            )
+            raise out_of_reach(f"{name}: {where}", float(rows[(*row, column)]), before, reach)
+
+    @contextmanager
+    def taking_all(self) -> Iterator[None]:
+        """Take features of any size for a while: what was taken once is history."""
+        limit, self.limit, self.reach = self.limit, None, 0.0
+        try:
+            yield
+        finally:
+            self.limit = limit
+            self.count_seen(0)
 
     # Room ---------------------------------------------------------------------------------------------------------
 

@@ -33,6 +33,17 @@ def plain_option(noun: str, given: Any) -> Hashable:
     return option
 
 
+def plain_options(name: str, noun: str, given: Any) -> list[Hashable]:
+    """Return a list of options, each as `plain_option` has it, or say that it is none."""
+    if isinstance(given, str):
+        raise BadInput(f"{name} must be a list of {noun}s, such as [{given!r}], not the string {shortened(given)}")
+    try:
+        listed = list(given)
+    except TypeError as error:
+        raise BadInput(f"{name} must be a list of {noun}s, not {shortened(given)}") from error
+    return [plain_option(noun, option) for option in listed]
+
+
 class Named:
     """Arms with names, any hashables."""
 
@@ -99,6 +110,8 @@ class Named:
             return self._offered
         if isinstance(arms, str):
             raise BadInput(f"arms must be a list of {self.noun}s, such as [{arms!r}], not the string {shortened(arms)}")
+        if not isinstance(arms, Iterable):
+            raise BadInput(f"arms must be a list of {self.noun}s, not {shortened(arms)}")
         offered = np.array([self.index_of(arm) for arm in arms], dtype=np.int64)
         for index in offered:
             if int(index) in self.retired:

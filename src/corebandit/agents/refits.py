@@ -26,15 +26,22 @@ class Refits:
         self.pending: Fit | None = None
         self._thread: threading.Thread | None = None  # None, with a fit pending: it must be started
         self._model: Any = None  # what came of it, or the error
+        self._failed_at: int | None = None  # how many observations there were, if the last one failed
 
     def step(self, journal: Journal) -> None:
         """Take over a model that is ready, begin a fit that is due; called after every decision."""
         if self._thread is not None and not self._thread.is_alive():
             self._end(journal)
-        elif self.pending is None and self.begin() and journal is not None:
+        elif self.pending is None and not self._is_waiting() and self.begin() and journal is not None:
             journal([REFIT])
         if self.pending is not None and self._thread is None:
             self.start()
+
+    def _is_waiting(self) -> bool:
+        """Tell whether a fit has failed and too little is new to try again."""
+        if self._failed_at is None:
+            return False
+        return bool(self._desk.n_observations - self._failed_at < self._desk.state.rounds_between())
 
     def begin(self) -> bool:
         """Draw what a fit needs, if one is due, and tell whether it was."""
@@ -62,9 +69,11 @@ class Refits:
     def _end(self, journal: Journal) -> None:
         model, self._model, self._thread = self._model, None, None
         if isinstance(model, Exception):
-            self.pending = None
-            warnings.warn(f"the model stays as it was, since it could not be fitted again: {model}", stacklevel=5)
+            self.pending, self._failed_at = None, self._desk.n_observations
+            sentence = f"the model stays as it was, since it could not be fitted again: {model}"
+            warnings.warn(sentence, stacklevel=4 if journal is None else 5)  # whoever asked; durable agents ask inside
         else:
+            self._failed_at = None
             self.take_over(model)
         if journal is not None:
             journal([REFIT_FAILED if isinstance(model, Exception) else REFIT_DONE])
@@ -89,12 +98,26 @@ class Refits:
     # Saving -------------------------------------------------------------------------------------------------------
 
     def content(self) -> dict[str, Any]:
-        """Return a copy of what is pending, for `in_json`."""
-        return {} if self.pending is None else {"refit": {"targets": self.pending.targets, "seed": self.pending.seed}}
+        """Return a copy of what is pending, and how many columns the model knows if not all, for `in_json`."""
+        content: dict[str, Any] = {}
+        if (fit := self.pending) is not None:
+            content["refit"] = {"targets": fit.targets, "seed": fit.seed, "n_columns": fit.n_columns}
+        n_columns = None if self._desk.state is None else self._desk.state.model.n_columns
+        return content if n_columns in (None, self._desk.n_features) else {**content, "model_columns": n_columns}
 
     def restore(self, content: dict[str, Any]) -> None:
         """Have pending what was saved."""
+        desk = self._desk
         if (saved := content.get("refit")) is not None:
             targets = array_from_json(saved["targets"])
-            demand(targets.ndim == 1 and targets.size <= self._desk.n_observations, "refit must be of what was learnt")
-            self.pending = Fit(targets, check_count("seed", saved["seed"], at_least=0))
+            demand(targets.ndim == 1 and targets.size <= desk.n_observations, "refit must be of what was learnt")
+            self.pending = Fit(
+                targets, check_count("seed", saved["seed"], at_least=0), self._columns(saved, "n_columns")
+            )
+        if "model_columns" in content:
+            desk.state.model.n_columns = self._columns(content, "model_columns")
+
+    def _columns(self, saved: dict[str, Any], name: str) -> int:
+        n_columns = check_count(name, saved[name])
+        demand(n_columns <= (self._desk.n_features or 0), f"{name} must not be more than there are")
+        return n_columns

@@ -30,7 +30,12 @@ from corebandit.contracts.validate import shortened
 
 
 def replay(agent: Any, event: list[Any]) -> None:
-    """Let an agent do once more what it did."""
+    """Let an agent do once more what it did; features that were taken then are taken again."""
+    with agent._desk.taking_all():
+        _do_again(agent, event)
+
+
+def _do_again(agent: Any, event: list[Any]) -> None:
     kind, *told = event
     ledger = agent._ledger
     if kind in (ASK, HOLD_OUT):

@@ -12,15 +12,15 @@ from corebandit.contracts.state import FloatArray
 LARGEST_FEATURE = 1e100  # squares of larger ones leave the range of floats
 
 
-def as_rows(features: Any) -> FloatArray:
+def as_rows(features: Any, name: str = "features") -> FloatArray:
     """Return features `(rows, d)` as floats, or say what is wrong; `check_finite` looks at the values.
 
     >>> as_rows([[1, 0], [0, 1], [1, 1]]).shape
     (3, 2)
     """
-    rows = _as_floats("features", "(rows, d)", features)
+    rows = _as_floats(name, "(rows, d)", features)
     if rows.ndim != 2 or rows.size == 0:
-        raise BadFeatures(f"features must have the shape (rows, d), at least one of each, not {rows.shape}")
+        raise BadFeatures(f"{name} must have the shape (rows, d), at least one of each, not {rows.shape}")
     return rows
 
 

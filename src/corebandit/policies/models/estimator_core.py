@@ -96,6 +96,9 @@ class EstimatorCOReState(NamedTuple):
             if self.is_due(n_observations) and not (self.model.is_apart and n_fitted > 0):
                 targets, seed, n_decisions = self.perturbed(n_observations, rng), self.next_seed(rng), 0
                 self.model.learn(self.rows[:n_observations], targets, seed)
+            elif self.model.current is None and self.model.is_apart:
+                fit = Fit(targets, seed, self.model.n_columns)
+                self.model.current = self.fitted(fit, self.rows[:n_fitted])
             elif self.model.current is None:
                 self.model.learn(self.rows[:n_fitted], targets, seed)
             scores[:] = self.model.predict(features)
@@ -112,7 +115,11 @@ class EstimatorCOReState(NamedTuple):
         n_new = n_observations - n_fitted
         if n_fitted == 0 or isinstance(self.model, IncrementalModel):
             return bool(n_new > 0)
-        return bool(max(n_new, n_decisions) >= (self.refit or max(1, n_fitted // GROWTH)))
+        return bool(max(n_new, n_decisions) >= self.rounds_between())
+
+    def rounds_between(self) -> int:
+        """Return how many rounds after the last fit the next one is due."""
+        return self.refit or max(1, int(self.last_fit[FITTED]) // GROWTH)
 
     def perturbed(self, n_observations: int, rng: Stream) -> FloatArray:
         """Return all rewards with fresh noise; the noise of what has been fed already stays."""
@@ -133,25 +140,26 @@ class EstimatorCOReState(NamedTuple):
         n_observations = int(self.pool.tally[SEEN])
         if self.model.current is None or not self.is_due(n_observations):
             return None
-        return Fit(self.perturbed(n_observations, rng), self.next_seed(rng))
+        return Fit(self.perturbed(n_observations, rng), self.next_seed(rng), self.rows.shape[1])
 
     def fitted(self, fit: Fit, rows: FloatArray) -> Any:
         """Return an estimator that was fitted; nothing of the state is touched."""
         model = type(self.model)(self.model.estimator)
-        model.learn(rows, fit.targets, fit.seed)
+        model.learn(rows[:, : fit.n_columns], fit.targets, fit.seed)
         return model.current
 
     def end_fit(self, fit: Fit, estimator: Any) -> None:
         """Let an estimator that was fitted answer from now on."""
         self.targets[: fit.targets.size] = fit.targets
         self.last_fit[:] = fit.targets.size, fit.seed, 0
-        self.model.current = estimator
+        self.model.current, self.model.n_columns = estimator, fit.n_columns
 
     def go_on_from(self, before: Self | None) -> None:
-        """Leave it to others to fit again; go on with the model of a state with less room, unless columns differ."""
+        """Leave it to others to fit again; go on with the model of a state with less room, or fewer columns."""
         self.model.is_apart = True
-        if before is not None and before.rows.shape[1] == self.rows.shape[1]:
+        if before is not None and before.last_fit[FITTED] > 0:
             self.model.current = before.model.current
+            self.model.n_columns = before.model.n_columns or before.rows.shape[1]
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward; the estimator hears of it when it is fitted next."""

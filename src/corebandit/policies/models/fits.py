@@ -15,10 +15,11 @@ from corebandit.policies.models.estimators import free_random_states, spelled, u
 
 
 class Fit(NamedTuple):
-    """What a fit is made of besides rows: their perturbed rewards, `(n,)`, and a seed."""
+    """What a fit is made of besides rows: their perturbed rewards, `(n,)`, a seed, and how many columns; None: all."""
 
     targets: FloatArray
     seed: int
+    n_columns: int | None = None
 
 
 class Model:
@@ -27,6 +28,7 @@ class Model:
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
         self.is_apart = False  # whether someone else sees to it that it is fitted when it is time
+        self.n_columns: int | None = None  # that the current fit knows, where others came since; None: all
         self.current: Any = None  # None: the last fit is not here, since the state was given more room, or loaded
         self._random_states = free_random_states(estimator)
 
@@ -68,7 +70,7 @@ class Model:
         """Return one finite number for each row, or say what came instead."""
         n_rows = len(features)
         try:
-            predicted = np.asarray(self.predicted(features.copy()))
+            predicted = np.asarray(self.predicted(features[:, : self.n_columns].copy()))
         except Exception as error:
             raise BadInput(f"{self.name} failed in predict: {type(error).__name__}: {error}") from error
         if predicted.dtype.kind not in "fiub":
