@@ -8,6 +8,8 @@ from corebandit.contracts.audit import MOST_OBSERVATIONS, demand
 from corebandit.contracts.recipe import LARGEST_REWARD
 from corebandit.contracts.validate import check_count, check_number
 
+BEFORE = "before"  # held out before the agent was changed: it counts for no gain any more
+
 
 class Moments:
     """How many numbers there were, their mean, and the sum of their squared distances to it."""
@@ -63,8 +65,10 @@ class Control:
         """Have room for so many options."""
         self.options += [Moments() for _ in range(n_options - len(self.options))]
 
-    def hear(self, is_held_out: bool, reward: float, parts: Iterable[tuple[int, float]]) -> None:
+    def hear(self, is_held_out: bool | str, reward: float, parts: Iterable[tuple[int, float]]) -> None:
         """Count the reward of a decision, and what part of it each option, by its index, had in it."""
+        if is_held_out == BEFORE:
+            return
         if not is_held_out:
             self.chosen.add(reward)
             return
@@ -94,5 +98,6 @@ class Control:
         """Return the choices that wait with who made them, as it was saved."""
         flags = saved["pending"]
         demand(len(flags) == len(choices), "control must be of each decision that waits")
-        demand(all(flag is None or isinstance(flag, bool) for flag in flags), "control must say who decided")
+        is_known = all(flag is None or isinstance(flag, bool) or flag == BEFORE for flag in flags)
+        demand(is_known, "control must say who decided")
         return [(*choice[:-1], flag) for choice, flag in zip(choices, flags, strict=True)]
