@@ -121,6 +121,13 @@ def test_a_share_that_is_none_is_refused(holdout):
         shop(holdout=holdout)
 
 
+@pytest.mark.parametrize("holdout", [1e-320, 9e-7])
+def test_a_share_that_no_one_could_wait_for_is_refused(holdout):
+    with pytest.raises(cb.BadInput, match=r"^holdout must be 0 or at least 1e-06, not "):
+        shop(holdout=holdout)
+    assert shop(holdout=1e-6).gain().ci_low is None
+
+
 def test_features_that_are_refused_change_nothing():
     agent = cb.Agent(cb.LinTS(), ["red", "green"], seed=7, holdout=0.5)
     agent.ask(np.eye(2))
