@@ -12,16 +12,21 @@ BEFORE = "before"  # held out before the agent was changed: it counts for no gai
 
 
 class Moments:
-    """How many numbers there were, their mean, and the sum of their squared distances to it."""
+    """How many numbers there were, their mean, the sum of their squared distances to it, and how often they changed."""
 
-    __slots__ = ("mean", "n", "spread")
+    __slots__ = ("last", "mean", "n", "n_changes", "spread")
 
-    def __init__(self, n: int = 0, mean: float = 0.0, spread: float = 0.0) -> None:
+    def __init__(
+        self, n: int = 0, mean: float = 0.0, spread: float = 0.0, last: float = 0.0, n_changes: int = 0
+    ) -> None:
         self.n, self.mean, self.spread = n, mean, spread
+        self.last, self.n_changes = last, n_changes  # numbers that are not the same as the one before
 
     def add(self, number: float) -> None:
         """Count one more."""
+        self.n_changes += self.n > 0 and number != self.last
         self.n += 1
+        self.last = number
         gap = number - self.mean
         self.mean += gap / self.n
         self.spread += gap * (number - self.mean)
@@ -33,18 +38,29 @@ class Moments:
 
     def content(self) -> list[float]:
         """Return all of it, ready for JSON."""
-        return [self.n, self.mean, self.spread]
+        return [self.n, self.mean, self.spread, self.last, self.n_changes]
 
     @classmethod
     def restored(cls, saved: Any, largest: float) -> "Moments":
         """Return what was saved of numbers of at most this size."""
-        n, mean, spread = saved
+        n, mean, spread, last, n_changes = saved
         demand(check_count("control", n, at_least=0) <= MOST_OBSERVATIONS, "control must be of decisions made")
         return cls(
             n,
             check_number("control", mean, at_least=-largest, at_most=largest),
             check_number("control", spread, at_least=0, at_most=4 * largest**2 * MOST_OBSERVATIONS),
+            check_number("control", last, at_least=-largest, at_most=largest),
+            min(check_count("control", n_changes, at_least=0), n),
         )
+
+
+def is_of_all(choice: Any, options: Any) -> bool:
+    """Tell whether a choice of one option was among all that have names and are on offer now, not some that were named.
+
+    Only such ones compare options: what is asked for some of them may be asked where rewards are others.
+    """
+    known = choice[2] or {}
+    return options.names is not None and all(option in known for option in options.indices_on_offer)
 
 
 class Control:

@@ -65,7 +65,7 @@ def open_agent(
     change
         Whether another policy, or other options, than the agent was made with are meant to change it. It then learns
         again all that its journal tells, which takes as long as it takes to learn; decisions that wait go on waiting,
-        and `gain()` begins anew.
+        and `gain()` begins anew. Where nothing differs, it goes on as it was.
     options
         Whatever `Agent` takes: seed, horizon, window, default_reward, ...
 
