@@ -22,7 +22,7 @@ LAWS = {
 MEANS = np.array([1.0, 1.3, 1.6])
 HOLDOUT = 0.05
 RUNS, QUICK_RUNS = 1_000, 20
-DECISIONS, QUICK_DECISIONS = 20_000, 3_000
+DECISIONS, QUICK_DECISIONS = 20_000, 5_000
 
 
 def heavy_tailed(law: str, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:

@@ -301,9 +301,22 @@ def test_money_may_be_a_decimal_and_is_checked_like_any_reward():
     agent = cb.Agent(cb.BernoulliTS(), ["a"], seed=1)
     agent.tell(agent.ask(), Decimal("0.25"))
     assert agent._ledger.traffic.tallies[0].mean == 0.25
-    for reward in (Decimal("1.5"), Decimal("NaN")):
+    for reward in (Decimal("1.5"), Decimal("NaN"), Decimal("sNaN"), Decimal("-Infinity")):
+        decision = agent.ask()
         with pytest.raises(cb.BadReward, match="reward must be"):
-            agent.tell(agent.ask(), reward)
+            agent.tell(decision, reward)
+        with pytest.raises(cb.BadReward, match="reward must be"):
+            agent.observe("a", reward)
+        with pytest.raises(cb.BadReward, match="reward must be"):
+            agent.observe_many(["a", "a"], [0.5, reward])
+        with pytest.raises(cb.BadReward, match="reward must be"):
+            agent.expire(0, reward)
+        assert agent.n_observations == 1
+    for reward in (Decimal("NaN"), Decimal("sNaN")):
+        with pytest.raises(cb.BadInput, match=r"^default_reward must be a number, not nan$"):
+            cb.Agent(cb.BernoulliTS(), ["a"], default_reward=reward)
+        with pytest.raises(cb.BadInput, match=r"^the default reward of a ranking must be 0, no click, or None, not"):
+            cb.RankingAgent(cb.TopRank(), ["a", "b"], 1).expire(0, reward)
     shop = cb.Agent(cb.BernoulliTS(), ["a"], seed=1, window=60, default_reward=Decimal("0.5"))
     assert shop.settings.default_reward == 0.5
     shop.ask()

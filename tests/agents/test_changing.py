@@ -1,5 +1,7 @@
 """A durable agent that changes its mind learns again all that its journal tells; nothing that waits is lost."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -95,6 +97,11 @@ def test_a_parameter_or_a_setting_alone_may_change(url):
         ([cb.TopRank()], {"change": True}, "^policy must be a recipe such as CORe"),
         ([cb.UCB1()], {"change": True, "colour": 1}, "^Agent has no option 'colour'"),
         ([cb.UCB1()], {"change": True, "window": -1}, "^window must be a number above 0, not -1$"),
+        ([cb.UCB1(), ["x", "y"]], {"change": True}, "^arms must be those that the agent began with, or has on offer"),
+        ([cb.UCB1()], {"change": "no"}, "^change must be True or False, not 'no'$"),
+        ([], {"change": True, "default_reward": 5.0}, "cannot be changed to BernoulliTS, by its default reward: "),
+        ([], {"change": True, "default_reward": Decimal("sNaN")}, r"^default_reward must be a number, not nan$"),
+        ([], {"context": cb.Context()}, r"^context must be None, as the agent was made with, not Context\(.*\)$"),
     ],
 )
 def test_what_cannot_be_changed_is_said_and_nothing_is_changed(url, given, options, sentence):
@@ -177,6 +184,132 @@ def test_rankings_are_learnt_again(tmp_path):
         assert after[same] == before[same], same
     with pytest.raises(cb.BadInput, match=r"^n_positions cannot be changed: "):
         cb.open_ranking_agent(url, "page", change=True, n_positions=3, **options)
+
+
+def test_rewards_of_decisions_that_ended_by_themselves_are_checked_too(url):
+    with opened(url, cb.CORe(), ARMS, seed=1, default_reward=5.0) as agent:
+        agent.ask()
+        agent.expire(0)
+        agent.ask()
+        agent.expire(0, None)
+    with pytest.raises(cb.BadInput, match=r"cannot be changed to KLUCB, by its default reward: reward must be in"):
+        opened(url, cb.KLUCB(), change=True)
+    with pytest.raises(cb.BadInput, match=r"cannot be changed to KLUCB, by event 2: reward must be in \[0, 1\]"):
+        opened(url, cb.KLUCB(), change=True, default_reward=None)
+    with opened(url) as agent:
+        assert (agent.policy, agent.n_observations) == (cb.CORe(), 1)
+
+
+def test_money_may_be_the_default_reward(url):
+    for change in (False, False, True):
+        with opened(url, cb.CORe(), ARMS, default_reward=Decimal("0.1"), change=change) as agent:
+            assert agent.settings.default_reward == 0.1
+    with pytest.raises(cb.BadInput, match=r"^default_reward must be 0\.1, as the agent was made with"):
+        opened(url, default_reward=Decimal("0.2"))
+
+
+def test_a_change_to_the_same_changes_nothing(url):
+    before = played(url, cb.BernoulliTS(), holdout=0.5)
+    gain = cb.Agent.from_dict(before).gain()
+    with opened(url, cb.BernoulliTS(), ARMS, change=True, holdout=0.5, patience=100, context=None) as agent:
+        assert agent.to_dict() == before
+        assert agent.gain() == gain
+
+
+def test_random_numbers_do_not_begin_again(url):
+    with opened(url, cb.BernoulliTS(), ARMS, seed=7) as agent:
+        first = [agent.ask().arm for _ in range(30)]
+    with opened(url, change=True, patience=1_000) as agent:
+        second = [agent.ask().arm for _ in range(30)]
+        content = agent.to_dict()
+        agent._keep_snapshot = lambda *snapshot: None
+    assert second != first
+    with opened(url) as agent:  # the same come out again
+        assert agent.to_dict() == content
+
+
+def test_features_of_what_others_chose_are_left_alone_too(url):
+    with opened(url, cb.LinTS(), ["red", "green"], seed=7) as agent:
+        agent.observe("red", 1.0, [1.0, 0.0])
+        agent.observe_many(["red", "green"], [0.5, 0.0], np.eye(2))
+        agent.tell(agent.ask(np.eye(2)), 1.0)
+    with opened(url, cb.CORe(), change=True) as agent:
+        assert agent.n_observations == 4
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25])
+def test_what_was_held_out_is_known_after_a_change_and_counts_for_no_gain(url, share):
+    with opened(url, cb.CORe(), ARMS, seed=7, holdout=0.5) as agent:
+        waiting = [agent.ask() for _ in range(20)]
+    assert len({decision.is_held_out for decision in waiting}) == 2
+    with opened(url, cb.UCB1(), change=True, holdout=share) as agent:
+        assert [agent.recall(decision.id) for decision in waiting] == waiting
+    with opened(url) as agent:
+        assert [agent.recall(decision.id) for decision in waiting] == waiting
+        for decision in waiting:
+            agent.tell(decision, 1.0)
+        assert share == 0 or agent.gain().n_held_out + agent.gain().n_chosen == 0
+        content = agent.to_dict()
+        agent._keep_snapshot = lambda *snapshot: None
+    with opened(url) as agent:
+        assert agent.to_dict() == content
+
+
+def test_an_agent_that_ranks_is_not_changed_to_one_that_does_not(tmp_path):
+    url = f"sqlite:///{tmp_path}/pages.db"
+    with cb.open_ranking_agent(url, "page", cb.TopRank(), range(5), 2, synchronous="normal", seed=7) as agent:
+        agent.ask()
+    with pytest.raises(cb.BadInput, match="holds an agent that ranks: read it with open_ranking_agent"):
+        cb.open_agent(url, "page", cb.UCB1(), change=True)
+    with pytest.raises(cb.BadInput, match=r"^n_positions must be 2, as the agent was made with, not 3$"):
+        cb.open_ranking_agent(url, "page", n_positions=3)
+
+
+def test_a_change_is_kept_with_its_event_or_not_at_all(url, monkeypatch):
+    before = played(url, cb.BernoulliTS())
+    execute = sqlite.SqliteStore._execute
+
+    def killed(self, *statements):
+        if any("INTO snapshots" in statement for statement, _ in statements):
+            statements = (*statements, ("INSERT INTO nowhere VALUES (?)", (1,)))
+        execute(self, *statements)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite.SqliteStore, "_execute", killed)
+        with pytest.raises(cb.CannotWrite):
+            opened(url, cb.UCB1(), change=True)
+    with opened(url) as agent:
+        assert agent.to_dict() == before
+
+
+def test_a_change_that_the_journal_does_not_tell_of_is_no_obstacle(url):
+    played(url, cb.BernoulliTS())
+    with opened(url, cb.UCB1(), change=True) as agent:
+        agent._store._execute(("DELETE FROM events WHERE agent = ? AND number = ?", ("banner", agent._n_events)))
+    with opened(url, cb.KLUCB(), change=True) as agent:  # nothing came after it
+        n = agent.n_observations
+        agent.ask()
+    with opened(url, cb.UCB1(), change=True) as agent:
+        agent._store._execute(("DELETE FROM events WHERE agent = ? AND number = ?", ("banner", agent._n_events)))
+        agent.tell(agent.ask(), 1.0)
+    with opened(url, cb.CORe(), change=True) as agent:
+        assert agent.n_observations == n + 1
+        agent.ask()
+    with opened(url) as agent:
+        assert agent.policy == cb.CORe()
+
+
+def test_a_clock_that_was_set_back_does_not_disturb_a_change(url):
+    now = 100.0
+    with opened(url, cb.CORe(), ARMS, seed=7, clock=lambda: now) as agent:
+        waiting = agent.ask()
+    now = 50.0
+    with opened(url, cb.UCB1(), change=True, clock=lambda: now) as agent:
+        agent.tell(waiting.id, 1.0)
+        content = agent.to_dict()
+        agent._keep_snapshot = lambda *snapshot: None
+    with opened(url, clock=lambda: now) as agent:
+        assert agent.to_dict() == content
 
 
 def test_a_crash_before_the_change_is_kept_leaves_the_old_agent(url, monkeypatch):

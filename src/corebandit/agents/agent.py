@@ -9,6 +9,7 @@ from corebandit.agents.batches import BatchAgent
 from corebandit.agents.codec import arm_from_json, arm_to_json, array_from_json, array_to_json
 from corebandit.agents.context_agent import Choice
 from corebandit.agents.contexts import Context
+from corebandit.agents.control import is_of_all
 from corebandit.agents.decision import Arm, Decision
 from corebandit.agents.events import OBSERVE, TELL, as_given, asked
 from corebandit.agents.feature_desk import FeatureDesk
@@ -298,8 +299,8 @@ class Agent(BatchAgent[Arm]):
         if self._options.names is not None:
             self._ledger.traffic.hear(index, lesson, now)
         if is_held_out is not None:
-            is_named = self._options.names is not None
-            self._control.hear(is_held_out, lesson, [(index, lesson)] if is_named else ())
+            compares = is_held_out and is_of_all(choice, self._options)
+            self._control.hear(is_held_out, lesson, [(index, lesson)] if compares else ())
 
     def _lesson(self, default_reward: float) -> float:
         return default_reward

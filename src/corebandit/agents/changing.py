@@ -8,11 +8,14 @@ from dataclasses import asdict
 from typing import Any, TypeVar
 
 from corebandit.agents.codec import DAMAGED, Source, arm_from_json, array_from_json, policy_from_json
+from corebandit.agents.contexts import Context
+from corebandit.agents.control import BEFORE
 from corebandit.agents.durable import Durable
 from corebandit.agents.events import (
     ASK,
     ASK_MANY,
     CHANGE,
+    EXPIRE,
     HOLD_OUT,
     OBSERVE,
     OBSERVE_MANY,
@@ -23,13 +26,36 @@ from corebandit.agents.events import (
     from_journal,
 )
 from corebandit.agents.replay import replay
+from corebandit.agents.rewards import without_decimals
 from corebandit.agents.settings import NOT_OF_RANKINGS, Settings
 from corebandit.agents.stores.store import Store
+from corebandit.contracts.audit import demand
 from corebandit.contracts.errors import BadFeatures, BadInput, BadReward, DamagedFile
-from corebandit.contracts.recipe import AnyPolicy
+from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy
+from corebandit.randomness.stream import stream
 
 FIXED = ("n_positions", "context")  # what the journal was written with
 Kept = TypeVar("Kept", bound=Durable)
+
+
+def is_change(content: dict[str, Any], policy: AnyPolicy | None, options: dict[str, Any]) -> bool:
+    """Tell whether this policy or one of these options is another than that of the agent that was saved."""
+    if policy is not None and not policy.is_described_by(content["policy"]):
+        return True
+    saved, context = asdict(Settings.from_json(content["settings"])), content.get("context")
+    saved |= {key: content.get(key) for key in ("seed", "horizon", "n_positions")}
+    if context is not None:
+        context = Context(*(context[name] for name in ("user", "arm", "crosses", "max_words")))
+    return bool(differing(options, {**saved, "context": context}))
+
+
+def differing(options: dict[str, Any], made_with: dict[str, Any]) -> list[str]:
+    """Return those options that were given and are not what an agent was made with."""
+    return [
+        option
+        for option, value in options.items()
+        if option in made_with and without_decimals(value) != made_with[option] and (option, value) != ("seed", None)
+    ]
 
 
 def changed_agent(
@@ -55,7 +81,10 @@ def changed_agent(
     settings |= {key: value for key, value in given.items() if (key, value) != ("seed", None)}
     saved = content[kind._listed_as]
     names = None if saved is None else [arm_from_json(each) for each in saved[: content["began_with"]]]
-    agent = kind._made_anew(content, policy, names, settings)
+    try:
+        agent = kind._made_anew(content, policy, names, settings)
+    except BadReward as error:
+        raise BadInput(f"{source.name} cannot be changed to {policy.label}, by its default reward: {error}") from error
     for option in FIXED:
         if option in options and options[option] != getattr(agent, option, None):
             raise BadInput(
@@ -66,12 +95,14 @@ def changed_agent(
     agent._ledger.ids.restore(content["ids"])
     n_events = 0
     for number, text in store.events(name):
-        if number != n_events + 1:
+        if n_events == 0 and number > 1:
             raise BadInput(
                 f"{source.name} cannot learn again: its journal begins at event {number:,}, since it was opened with "
                 "keep_log=False; make another agent, and let observe_many() learn from past data"
             )
         try:
+            # One that is missing is a change: a process of an earlier version was killed while it wrote that.
+            demand(n_events == 0 or number <= n_events + 2, f"event {n_events + 1} is missing")
             relearn(agent, json.loads(text))
         except (BadReward, BadFeatures) as error:
             raise BadInput(
@@ -80,6 +111,7 @@ def changed_agent(
         except DAMAGED as error:
             raise DamagedFile(f"{source.name} is damaged at event {number}: {error}") from error
         n_events = number
+    agent._desk.rng = stream(agent.seed, "agent", n_events)  # other random numbers than those that were drawn
     agent._latest = agent._ledger.latest
     return agent, n_events
 
@@ -90,14 +122,29 @@ def relearn(agent: Any, event: list[Any]) -> None:
     if kind in (ASK, HOLD_OUT):
         decision_id, now, chosen, chances, *given = told
         choice = agent._recorded(chosen, chances, *from_journal(*given))
-        agent._ledger.enter(agent._chosen(choice), choice, now, decision_id)
+        _enter(agent, choice, now, decision_id, kind == HOLD_OUT)
     elif kind == ASK_MANY:
         now, made, tables, *arms = told
         named = [arm_from_json(arm) for arm in arms[0]] if arms else None
-        for (decision_id, chosen, chances, _), table in zip(made, array_from_json(tables), strict=True):
-            choice = agent._recorded(chosen, chances, table, named)
-            agent._ledger.enter(agent._chosen(choice), choice, now, decision_id)
+        for (decision_id, chosen, chances, is_held_out), table in zip(made, array_from_json(tables), strict=True):
+            _enter(agent, agent._recorded(chosen, chances, table, named), now, decision_id, is_held_out)
     elif kind not in (CHANGE, REFIT, REFIT_DONE, REFIT_FAILED):
-        for lesson in told[2] if kind == OBSERVE_MANY else told[2:3] if kind in (TELL, OBSERVE) else ():
+        for lesson in _lessons(kind, told):
             agent._check_lesson(lesson)
+        if kind in (OBSERVE, OBSERVE_MANY) and not isinstance(agent.policy, FeaturePolicy):
+            event = [kind, *told[:3]]  # without features
         replay(agent, event)
+
+
+def _enter(agent: Any, choice: Any, now: float, decision_id: str, is_held_out: bool) -> None:
+    """Let a decision wait that was made before; it counts for no gain."""
+    agent._ledger.enter(agent._chosen(choice), (*choice[:-1], BEFORE if is_held_out else None), now, decision_id)
+
+
+def _lessons(kind: str, told: list[Any]) -> list[Any]:
+    """Return the rewards, or clicks, that an event tells of."""
+    if kind == EXPIRE:
+        return [] if told[1] is None else [told[1]]
+    if kind == OBSERVE_MANY:
+        return list(told[2])
+    return told[2:3] if kind in (TELL, OBSERVE) else []

@@ -8,18 +8,25 @@ from corebandit.contracts.audit import MOST_OBSERVATIONS, demand
 from corebandit.contracts.recipe import LARGEST_REWARD
 from corebandit.contracts.validate import check_count, check_number
 
+BEFORE = "before"  # held out before the agent was changed: it counts for no gain any more
+
 
 class Moments:
-    """How many numbers there were, their mean, and the sum of their squared distances to it."""
+    """How many numbers there were, their mean, the sum of their squared distances to it, and how often they changed."""
 
-    __slots__ = ("mean", "n", "spread")
+    __slots__ = ("last", "mean", "n", "n_changes", "spread")
 
-    def __init__(self, n: int = 0, mean: float = 0.0, spread: float = 0.0) -> None:
+    def __init__(
+        self, n: int = 0, mean: float = 0.0, spread: float = 0.0, last: float = 0.0, n_changes: int = 0
+    ) -> None:
         self.n, self.mean, self.spread = n, mean, spread
+        self.last, self.n_changes = last, n_changes  # numbers that are not the same as the one before
 
     def add(self, number: float) -> None:
         """Count one more."""
+        self.n_changes += self.n > 0 and number != self.last
         self.n += 1
+        self.last = number
         gap = number - self.mean
         self.mean += gap / self.n
         self.spread += gap * (number - self.mean)
@@ -31,18 +38,29 @@ class Moments:
 
     def content(self) -> list[float]:
         """Return all of it, ready for JSON."""
-        return [self.n, self.mean, self.spread]
+        return [self.n, self.mean, self.spread, self.last, self.n_changes]
 
     @classmethod
     def restored(cls, saved: Any, largest: float) -> "Moments":
         """Return what was saved of numbers of at most this size."""
-        n, mean, spread = saved
+        n, mean, spread, last, n_changes = saved
         demand(check_count("control", n, at_least=0) <= MOST_OBSERVATIONS, "control must be of decisions made")
         return cls(
             n,
             check_number("control", mean, at_least=-largest, at_most=largest),
             check_number("control", spread, at_least=0, at_most=4 * largest**2 * MOST_OBSERVATIONS),
+            check_number("control", last, at_least=-largest, at_most=largest),
+            min(check_count("control", n_changes, at_least=0), n),
         )
+
+
+def is_of_all(choice: Any, options: Any) -> bool:
+    """Tell whether a choice of one option was among all that have names and are on offer now, not some that were named.
+
+    Only such ones compare options: what is asked for some of them may be asked where rewards are others.
+    """
+    known = choice[2] or {}
+    return options.names is not None and all(option in known for option in options.indices_on_offer)
 
 
 class Control:
@@ -63,8 +81,10 @@ class Control:
         """Have room for so many options."""
         self.options += [Moments() for _ in range(n_options - len(self.options))]
 
-    def hear(self, is_held_out: bool, reward: float, parts: Iterable[tuple[int, float]]) -> None:
+    def hear(self, is_held_out: bool | str, reward: float, parts: Iterable[tuple[int, float]]) -> None:
         """Count the reward of a decision, and what part of it each option, by its index, had in it."""
+        if is_held_out == BEFORE:
+            return
         if not is_held_out:
             self.chosen.add(reward)
             return
@@ -94,5 +114,6 @@ class Control:
         """Return the choices that wait with who made them, as it was saved."""
         flags = saved["pending"]
         demand(len(flags) == len(choices), "control must be of each decision that waits")
-        demand(all(flag is None or isinstance(flag, bool) for flag in flags), "control must say who decided")
+        is_known = all(flag is None or isinstance(flag, bool) or flag == BEFORE for flag in flags)
+        demand(is_known, "control must say who decided")
         return [(*choice[:-1], flag) for choice, flag in zip(choices, flags, strict=True)]

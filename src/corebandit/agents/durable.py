@@ -133,13 +133,12 @@ class Durable(LiveAgent[Any, Any]):
         self._store.keep(self._name, Snapshot(0, patient_json_with_digest(self._content())))
 
     def _keep_changed(self) -> None:
-        """Keep what became of the agent by a change, and only then say in the journal that there was one."""
+        """Keep what became of the agent by a change, and that there was one, both or neither."""
         with self._lock:
             self._n_events += 1
-            self._store.keep(self._name, Snapshot(self._n_events, patient_json_with_digest(self._content())))
-            event = [CHANGE, self._now(), self.policy.describe(), self.settings.describe()]
-            self._store.write(self._name, self._n_events, json.dumps(event, separators=(",", ":")))
-            self._store.sync()
+            event = [CHANGE, self._clock(), self.policy.describe(), self.settings.describe()]
+            snapshot = Snapshot(self._n_events, patient_json_with_digest(self._content()))
+            self._store.keep(self._name, snapshot, json.dumps(event, separators=(",", ":")))
 
     def _check_usable(self) -> None:
         if self._failure:

@@ -8,7 +8,9 @@ Ramdas, 2024: "Time-uniform central limit theory and asymptotic confidence seque
     d ± s sqrt(2 (1 + 1 / r) log(sqrt(1 + r) / (1 - level))),    r = c n / n*,
 
 after n decisions, tightest about n*. So the limits hold at all times at once, from the n on where the central limit
-theorem does. What is estimated is the mean gain of the decisions made so far: the policy may learn, the world change.
+theorem does. Of rare rewards that takes more than a number of decisions: before some have come, nobody knows the
+variance. So some must have, in both groups together and in the smaller one, whose error is most of all.
+What is estimated is the mean gain of the decisions made so far: the policy may learn, the world change.
 """
 
 import math
@@ -21,6 +23,7 @@ from corebandit.contracts.validate import counted, shortened
 
 LEVEL = 0.95  # of the interval of a gain, and of those of all arms together, at all times
 ENOUGH = 100  # rewards in the smaller group, from which on sums are near enough to normal
+STAND_OUT, STAND_OUT_IN_SMALLER = 10, 3  # rewards unlike those before and after them, such as purchases
 TIGHTEST = 10  # times as many decisions: where the interval is tightest for its number
 MOST_NAMED = 10  # arms that are ruled out, in words
 
@@ -29,8 +32,9 @@ MOST_NAMED = 10  # arms that are ruled out, in words
 class Gain:
     """What the policy's decisions gained over uniform choices, per decision and in total.
 
-    `ci_low` to `ci_high` covers the gain per decision at all times at once, with a probability of 95 %, from
-    `holds_from` decisions on; before they are None. So look whenever you like, and stop when you have seen enough.
+    `ci_low` to `ci_high` covers the gain per decision at all times at once, with a probability of 95 %. They are None
+    before `holds_from` decisions have ended, 100 of them in each group, and, where rewards are rare, before some have
+    come. So look whenever you like, and stop when you have seen enough.
     """
 
     per_decision: float | None  # None while there is nothing to compare
@@ -38,8 +42,8 @@ class Gain:
     ci_high: float | None
     n_chosen: int  # decisions of the policy that have ended with a reward
     n_held_out: int  # uniform ones
-    holds_from: int  # as many of both together must have ended before there is an interval
-    ruled_out: tuple[Hashable, ...]  # arms that another one surpasses, by what was held out
+    holds_from: int  # as many of both together must have ended, at least, before there is an interval
+    ruled_out: tuple[Hashable, ...]  # arms that another one surpasses, by what was held out of all arms on offer
 
     @property
     def total(self) -> float | None:
@@ -69,12 +73,20 @@ class Gain:
         """Return in a sentence whether it is safe to stop, and why."""
         n = self.n_chosen + self.n_held_out
         if self.ci_low is None or self.ci_high is None:
-            return f"too early to say: the interval holds from {self.holds_from:,} decisions on, and {n:,} have ended"
+            return f"too early to say: {self._missing(n)}"
         if self.ci_low > 0.0:
             return "better than uniform choices: it is safe to stop holding out"
         if self.ci_high < 0.0:
             return "worse than uniform choices: it is safe to stop, and to look for the reason"
         return f"not known yet: per decision it is no more than {self.ci_high:.4g} and no less than {self.ci_low:.4g}"
+
+    def _missing(self, n: int) -> str:
+        """Say what an interval waits for, of n decisions."""
+        if n < self.holds_from:
+            return f"the interval holds from {self.holds_from:,} decisions on, and {n:,} have ended"
+        if (smaller := min(self.n_chosen, self.n_held_out)) < ENOUGH:
+            return f"the interval holds from {ENOUGH:,} decisions in each group on, and of one {smaller:,} have ended"
+        return "too few rewards have differed from the others, and the interval is made of these"
 
     def __repr__(self) -> str:
         held_out = f"{counted(self.n_chosen, 'decision')} by the policy, {self.n_held_out:,} held out"
@@ -100,17 +112,28 @@ def gain_of(control: Control, holdout: float, options: Any) -> Gain:
     low = high = None
     is_known = chosen.n > 0 and held_out.n > 0
     difference = chosen.mean - held_out.mean
-    if n >= start and min(chosen.n, held_out.n) > 1:
-        variance = max(chosen.variance, held_out.variance)
+    variance = max(chosen.variance, held_out.variance)
+    if n >= start and are_enough(chosen, held_out) and variance > 0.0:
         half = width(n, start, 1.0 - LEVEL) * math.sqrt(variance / chosen.n + variance / held_out.n)
         low, high = difference - half, difference + half
     out = tuple(options.name(index) for index in ruled_out(control, options.retired))
     return Gain(difference if is_known else None, low, high, chosen.n, held_out.n, start, out)
 
 
+def are_enough(*groups: Moments) -> bool:
+    """Tell whether the rewards of two groups are enough, and different enough, for an interval.
+
+    A reward that is alone among others that are all the same makes two changes.
+    """
+    smaller = min(groups, key=lambda group: group.n)
+    n_changes = sum(group.n_changes for group in groups)
+    return smaller.n >= ENOUGH and n_changes >= 2 * STAND_OUT and smaller.n_changes >= 2 * STAND_OUT_IN_SMALLER
+
+
 def ruled_out(control: Control, retired: frozenset[int]) -> list[int]:
     """Return the options on offer that another one on offer surpasses, by rewards of held-out decisions alone.
 
+    Decisions among some of the options, `ask(arms=[...])`, do not count: they may be made where rewards are others.
     Their limits hold for all options together, at all times: the level is shared among them.
     """
     error, pooled = (1.0 - LEVEL) / max(1, len(control.options)), control.held_out

@@ -82,9 +82,9 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
     def gain(self) -> Gain:
         """Return what the policy gained over uniform choices so far, by the share of decisions that is held out.
 
-        Its interval may be looked at at any time, from `holds_from` decisions on. Decisions count that have ended with
-        a reward, told or by default; so rewards that get lost must get lost alike, whoever decided. Of rankings it is
-        clicks that are counted.
+        Its interval may be looked at at any time; there is none before `holds_from` decisions. Decisions count that
+        have ended with a reward, told or by default; so rewards that get lost must get lost alike, whoever decided. Of
+        rankings it is clicks that are counted.
 
         >>> from corebandit import Agent, UCB1
         >>> agent = Agent(UCB1(), arms=["red", "green"], seed=7, holdout=0.1)

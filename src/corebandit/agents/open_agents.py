@@ -7,14 +7,13 @@ from inspect import signature
 from typing import Any, NamedTuple, TypeVar
 
 from corebandit.agents.agent import Agent
-from corebandit.agents.changing import changed_agent
+from corebandit.agents.changing import FIXED, changed_agent, differing, is_change
 from corebandit.agents.codec import DAMAGED, Source
 from corebandit.agents.durable import Durable, DurableAgent, DurableRankingAgent
 from corebandit.agents.log import frame_of_events
 from corebandit.agents.options import plain_option
 from corebandit.agents.ranking_agent import RankingAgent
 from corebandit.agents.replay import replay
-from corebandit.agents.settings import Clock
 from corebandit.agents.stores.opening import events_of, open_store, shut_store
 from corebandit.agents.stores.store import Store
 from corebandit.contracts.atomic_files import fits_its_digest
@@ -66,7 +65,7 @@ def open_agent(
     change
         Whether another policy, or other options, than the agent was made with are meant to change it. It then learns
         again all that its journal tells, which takes as long as it takes to learn; decisions that wait go on waiting,
-        and `gain()` begins anew.
+        and `gain()` begins anew. Where nothing differs, it goes on as it was.
     options
         Whatever `Agent` takes: seed, horizon, window, default_reward, ...
 
@@ -82,6 +81,7 @@ def open_agent(
     1
     >>> folder.cleanup()
     """
+    check_flag("change", change)
     given = _listed("arms", arms)
     _check_options(Agent, options)
 
@@ -90,10 +90,8 @@ def open_agent(
             raise BadInput(f"policy must be given: there is no agent {shortened(name)} at {url} yet{others}")
         return DurableAgent(policy, given, **options)
 
-    clock = options.get("clock")
-    way = Way(url, name, synchronous, snapshot_every, keep_log, options if change else None)
-    agent = _opened(DurableAgent, fresh, way, policy, clock)
-    return _as_it_was(agent, "arms", given, options)
+    way = Way(url, name, synchronous, snapshot_every, keep_log, change, given, options)
+    return _opened(DurableAgent, fresh, way, policy)
 
 
 def open_ranking_agent(
@@ -110,6 +108,7 @@ def open_ranking_agent(
     **options: Any,
 ) -> DurableRankingAgent:
     """Open an agent that ranks, whose every ranking is on disk when `ask` or `tell` returns; see `open_agent`."""
+    check_flag("change", change)
     given = _listed("items", items)
     _check_options(RankingAgent, options)
 
@@ -120,11 +119,9 @@ def open_ranking_agent(
             )
         return DurableRankingAgent(policy, given, n_positions, **options)
 
-    clock = options.get("clock")
     more = {} if n_positions is None else {"n_positions": n_positions}
-    way = Way(url, name, synchronous, snapshot_every, keep_log, {**options, **more} if change else None)
-    agent = _opened(DurableRankingAgent, fresh, way, policy, clock)
-    return _as_it_was(agent, "items", given, {**options, **more})
+    way = Way(url, name, synchronous, snapshot_every, keep_log, change, given, {**options, **more})
+    return _opened(DurableRankingAgent, fresh, way, policy)
 
 
 def _listed(noun: str, options: Iterable[Hashable] | None) -> list[Hashable] | None:
@@ -162,7 +159,9 @@ class Way(NamedTuple):
     synchronous: str
     snapshot_every: int
     keep_log: bool
-    changes: dict[str, Any] | None  # options that are meant to change it; None: nothing is
+    change: bool  # whether what differs is meant to change it
+    names: list[Hashable] | None  # that it began with, or has on offer
+    options: dict[str, Any]  # that it was made with
 
     @property
     def source(self) -> Source:
@@ -171,21 +170,23 @@ class Way(NamedTuple):
         return Source(f"agent {self.name!r} at {self.url}", "open_agent", "url, name", readers)
 
 
-def _opened(
-    kind: type[Kept], fresh: Callable[[str], Kept], way: Way, policy: AnyPolicy | None, clock: Clock | None
-) -> Kept:
+def _opened(kind: type[Kept], fresh: Callable[[str], Kept], way: Way, policy: AnyPolicy | None) -> Kept:
     check_count("snapshot_every", way.snapshot_every)
     check_flag("keep_log", way.keep_log)
     store = open_store(way.url, way.name, way.synchronous, is_new_fine=policy is not None)
     shut = partial(shut_store, store, way.name)
     try:
-        found = _found(kind, store, way, policy, clock)
-        agent, n_events = (fresh(_others(store)), 0) if found is None else found
+        found = _found(kind, store, way, policy)
+        if found is None:
+            agent, n_events, is_changed = fresh(_others(store)), 0, False
+        else:
+            agent, n_events, is_changed = found
+            _check_as_it_was(agent, way)
         agent._attach(store, way.name, n_events, way.snapshot_every, way.keep_log, shut)
     except BaseException:
         shut()
         raise
-    if found is None or way.changes is not None:
+    if found is None or is_changed:
         try:
             agent._keep_first_snapshot() if found is None else agent._keep_changed()
         except BaseException:
@@ -201,26 +202,28 @@ def _others(store: Store) -> str:
     return f"; there are {', '.join(map(shortened, names[:MOST_NAMED]))}{more}" if names else ""
 
 
-def _found(
-    kind: type[Kept], store: Store, way: Way, policy: AnyPolicy | None, clock: Clock | None
-) -> tuple[Kept, int] | None:
-    """Return an agent as it was, or changed as is wanted, and after how many events; None if there is none."""
+def _found(kind: type[Kept], store: Store, way: Way, policy: AnyPolicy | None) -> tuple[Kept, int, bool] | None:
+    """Return an agent, after how many events, and whether it was changed, as is wanted; None if there is none."""
     source, name = way.source, way.name
     damage: DamagedFile | None = None
     for snapshot in store.snapshots(name):
         try:
             content = json.loads(snapshot.content)
             demand(isinstance(content, dict) and fits_its_digest(content), "its content does not fit its digest")
-            if way.changes is not None:
-                return changed_agent(kind, store, name, content, policy, way.changes, source)
-            agent = kind._from_content(content, policy, source, clock)
+            kind._check_holder(content, source)
+            if way.change and policy is not None:
+                kind._check_policy(policy)
+            if way.change and is_change(content, policy, way.options):
+                agent, n_events = changed_agent(kind, store, name, content, policy, way.options, source)
+                return agent, max(n_events, snapshot.n_events), True
+            agent = kind._from_content(content, policy, source, way.options.get("clock"))
             agent._began_with = check_count("began_with", content["began_with"], at_least=0)
         except (DamagedFile, ValueError, RecursionError) as error:
             if isinstance(error, BadInput) and not isinstance(error, DamagedFile):
                 raise  # it is what was given that is wrong
             damage = damage or DamagedFile(f"{source.name} is damaged: {error}")
             continue
-        return agent, _done_again(agent, store, name, snapshot.n_events, source)
+        return agent, _done_again(agent, store, name, snapshot.n_events, source), False
     if damage is not None:
         raise damage
     if next(iter(store.events(name)), None) is not None:
@@ -241,32 +244,28 @@ def _done_again(agent: Durable, store: Store, name: str, n_events: int, source: 
     return n_events
 
 
-def _as_it_was(agent: Kept, noun: str, given: list[Hashable] | None, options: dict[str, Any]) -> Kept:
-    """Return an agent if what was given is what it was made with; else close it and say what differs."""
-    try:
-        if given is not None:
-            named = [plain_option(noun.removesuffix("s"), option) for option in given]
-            known = agent._options.names or []
-            if named not in (known[: agent._began_with], agent._on_offer()):
-                raise BadInput(
-                    f"{noun} must be those that the agent began with, or has on offer, "
-                    f"{shortened(agent._on_offer())}, not {shortened(given)}: it exists already; "
-                    f"add_{noun[:-1]} and retire_{noun[:-1]} change them"
-                )
-        made_with = {
-            **vars(agent.settings),
-            "seed": agent.seed,
-            "horizon": agent.horizon,
-            "n_positions": getattr(agent, "n_positions", None),
-            "context": getattr(agent, "context", None),
-        }
-        for option, value in options.items():
-            if option in made_with and value != made_with[option] and (option, value) != ("seed", None):
-                raise BadInput(
-                    f"{option} must be {made_with[option]!r}, as the agent was made with, not {shortened(value)}; to "
-                    "change it, open the agent with change=True: it then learns again from its journal"
-                )
-    except BaseException:
-        agent.close()
-        raise
-    return agent
+def _check_as_it_was(agent: Durable, way: Way) -> None:
+    """Raise BadInput that says what differs, unless what was given is what the agent was made with."""
+    if way.names is not None:
+        noun = agent._listed_as
+        named = [plain_option(noun.removesuffix("s"), option) for option in way.names]
+        known = agent._options.names or []
+        if named not in (known[: agent._began_with], agent._on_offer()):
+            raise BadInput(
+                f"{noun} must be those that the agent began with, or has on offer, "
+                f"{shortened(agent._on_offer())}, not {shortened(way.names)}: it exists already; "
+                f"add_{noun[:-1]} and retire_{noun[:-1]} change them"
+            )
+    made_with = {
+        **vars(agent.settings),
+        "seed": agent.seed,
+        "horizon": agent.horizon,
+        "n_positions": getattr(agent, "n_positions", None),
+        "context": getattr(agent, "context", None),
+    }
+    for option in differing(way.options, made_with):
+        hint = "; to change it, open the agent with change=True: it then learns again from its journal"
+        raise BadInput(
+            f"{option} must be {made_with[option]!r}, as the agent was made with, not {shortened(way.options[option])}"
+            f"{'' if option in FIXED else hint}"
+        )

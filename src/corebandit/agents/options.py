@@ -82,6 +82,11 @@ class Named:
         return [self.names[index] for index in self._offered]
 
     @property
+    def indices_on_offer(self) -> list[int]:
+        """Return the indices of the arms on offer."""
+        return [int(index) for index in self._offered]
+
+    @property
     def n_on_offer(self) -> int:
         """Return how many arms are on offer."""
         return self._offered.size

@@ -14,7 +14,7 @@ from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.options import Named
 from corebandit.agents.propensities import mixed_evenly
 from corebandit.agents.ranking_desk import RankingChoice, RankingDesk
-from corebandit.agents.rewards import Reward
+from corebandit.agents.rewards import Reward, without_decimals
 from corebandit.agents.settings import MANY_OPEN, NOT_OF_RANKINGS, Clock, Settings
 from corebandit.agents.traffic import PATIENCE
 from corebandit.contracts.errors import BadInput, BadReward, TooLate
@@ -260,7 +260,7 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
         return tuple(arm_from_json(item) for item in chosen)
 
     def _checked_default(self, reward: Reward | None) -> float | None:
-        if reward is not None and reward != 0:
+        if reward is not None and without_decimals(reward) != 0:
             raise BadReward(f"the default reward of a ranking must be 0, no click, or None, not {shortened(reward)}")
         return None if reward is None else 0.0
 

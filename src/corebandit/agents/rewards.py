@@ -1,5 +1,6 @@
 """Rewards that can be learned from."""
 
+import math
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -15,7 +16,9 @@ Reward = float | Decimal  # money may be a Decimal
 
 def without_decimals(reward: Reward | None) -> float | None:
     """Return a reward as it is, or as a float if it is a Decimal."""
-    return float(reward) if isinstance(reward, Decimal) else reward
+    if isinstance(reward, Decimal):
+        return math.nan if reward.is_nan() else float(reward)  # a signaling NaN is no float
+    return reward
 
 
 def checked_reward(reward: Any, low: float, high: float, label: str) -> float:

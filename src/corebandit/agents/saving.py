@@ -111,7 +111,8 @@ class SavesItself:
         with self._lock:
             names = None if self._options.names is None else list(self._options.names)
             waiting = list(self._ledger.waiting.values())
-            control = self._control.content(choice for _, choice, _ in waiting) if self.settings.holdout > 0 else None
+            compares = self.settings.holdout > 0 or any(choice[-1] for _, choice, _ in waiting)
+            control = self._control.content(choice for _, choice, _ in waiting) if compares else None
             return {
                 "format": FORMAT,
                 "policy": self.policy.describe(),
@@ -137,12 +138,17 @@ class SavesItself:
         return agent
 
     @classmethod
-    def _from_content(
-        cls, content: dict[str, Any], policy: AnyPolicy | None, source: Source, clock: Clock | None
-    ) -> Self:
+    def _check_holder(cls, content: dict[str, Any], source: Source) -> None:
+        """Raise BadInput if it is another kind of agent that was saved."""
         for name, holder in HOLDERS.items():
             if name in content and name != cls._listed_as:
                 raise BadInput(f"{source.name} holds {holder}: read it with {source.readers[name]}")
+
+    @classmethod
+    def _from_content(
+        cls, content: dict[str, Any], policy: AnyPolicy | None, source: Source, clock: Clock | None
+    ) -> Self:
+        cls._check_holder(content, source)
         found = policy_from_json(content["policy"], policy, source)
         if policy is not None:
             cls._check_policy(policy)  # else it is the file that is wrong
@@ -166,7 +172,7 @@ class SavesItself:
             demand(n_left >= agent._n_needed, f"retired must leave {agent._n_needed} on offer, not {n_left}")
         agent._restore_more(content)
         choices = agent._desk.choices(content)
-        if agent.settings.holdout > 0:
+        if agent.settings.holdout > 0 or "control" in content:
             agent._control.restore(content["control"], max(1, agent._n_needed))
             choices = agent._control.marked(content["control"], choices)
         agent._restore_ledger(content, [(agent._chosen(choice), choice) for choice in choices])

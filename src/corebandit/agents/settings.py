@@ -6,11 +6,12 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, TypedDict
 
 from corebandit.agents.contexts import Context
-from corebandit.agents.rewards import Reward
+from corebandit.agents.rewards import Reward, without_decimals
 from corebandit.agents.traffic import PATIENCE
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.validate import check_count, check_flag, check_number, shortened
 
+LEAST_HELD_OUT = 1e-6  # of all decisions: 100 of them are a hundred million
 FEATURE_LIMIT = 1000.0  # times the largest feature of a column that was seen
 NOT_OF_RANKINGS = ("feature_limit", "refit_later")  # settings of agents that choose by features
 MANY_OPEN = 100_000  # decisions that wait, of which a warning is given
@@ -68,7 +69,7 @@ class Settings:
         if self.window is not None:
             checked["window"] = check_number("window", self.window, above=0)
         if self.default_reward is not None:
-            checked["default_reward"] = check_number("default_reward", self.default_reward)
+            checked["default_reward"] = check_number("default_reward", without_decimals(self.default_reward))
         if self.max_open is not None:
             checked["max_open"] = check_count("max_open", self.max_open)
         if self.propensity_draws is not None:
@@ -80,6 +81,11 @@ class Settings:
                 "is not known cannot be kept above a bound"
             )
         checked["holdout"] = check_number("holdout", self.holdout, at_least=0, below=1)
+        if 0 < self.holdout < LEAST_HELD_OUT:
+            raise BadInput(
+                f"holdout must be 0 or at least {LEAST_HELD_OUT:g}, not {shortened(self.holdout)}: so few decisions "
+                "would never be enough to compare with"
+            )
         if self.feature_limit is not None:
             checked["feature_limit"] = check_number("feature_limit", self.feature_limit, at_least=1)
         check_flag("refit_later", self.refit_later)

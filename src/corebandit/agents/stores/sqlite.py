@@ -198,8 +198,8 @@ class SqliteStore:
                 raise self._failure from error
             self._checkpoints.count(sum(len(event) for _, _, event in queue))
 
-    def keep(self, name: str, snapshot: Snapshot) -> None:
-        """Keep a snapshot, whole or not at all, and drop all but the last two."""
+    def keep(self, name: str, snapshot: Snapshot, event: str | None = None) -> None:
+        """Keep a snapshot, whole or not at all, with its last event if that is given, and drop all but the last two."""
         content, number = snapshot.content, snapshot.n_events
         for piece, start in enumerate(range(0, len(content), PIECE)):
             part = content[start : start + PIECE]
@@ -208,6 +208,7 @@ class SqliteStore:
         self._execute(
             ("DELETE FROM pieces WHERE agent = ? AND n_events = ? AND piece >= ?", (name, number, n_pieces)),
             ("INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (name, number)),
+            *([] if event is None else [("INSERT INTO events VALUES (?, ?, ?)", (name, number, event))]),
         )
         with self._sentences, self._writing:
             old = [row[0] for row in self._connection.execute(SNAPSHOTS, (name,))][KEPT_SNAPSHOTS:]

@@ -33,8 +33,11 @@ class Store(Protocol):
     def sync(self) -> None:
         """Return when all that was written before is on disk."""
 
-    def keep(self, name: str, snapshot: Snapshot) -> None:
-        """Keep a snapshot, whole or not at all, and drop those that are not needed any more."""
+    def keep(self, name: str, snapshot: Snapshot, event: str | None = None) -> None:
+        """Keep a snapshot, whole or not at all, and drop those that are not needed any more.
+
+        With it comes, if it is given, its last event, which was not written yet: both are kept or neither.
+        """
 
     def trim(self, name: str) -> None:
         """Drop the events that no snapshot needs."""
