@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self, Unpack, overload
 
 from corebandit.agents.arm_desk import ArmDesk
 from corebandit.agents.batches import BatchAgent
-from corebandit.agents.codec import arm_from_json, arm_to_json, array_from_json, array_to_json
+from corebandit.agents.codec import arm_to_json, array_to_json
 from corebandit.agents.context_agent import Choice
 from corebandit.agents.contexts import Context
 from corebandit.agents.control import is_of_all
@@ -309,25 +309,8 @@ class Agent(BatchAgent[Arm]):
         choice: Choice = self._desk.choose(features, arms, self._ledger.traffic, self._by_lot)
         return choice
 
-    def _recorded(self, chosen: Any, chances: Any, features: Any = None, arms: Any = None) -> Choice:
-        arm = arm_from_json(chosen)
-        index, options = self._options.index_of(arm), self._options
-        known = None if chances is None else {options.index_of(arm_from_json(each)): chance for each, chance in chances}
-        place = index
-        if features is not None and options.names is not None:
-            place = (options.on_offer if arms is None else arms).index(arm)
-        return index, self._desk.recorded(index, features, place), known, None
-
     def _check_lesson(self, lesson: float) -> None:
         self._checked(lesson)
-
-    def _chosen_by_others(self, chosen: Any, x: Any = None) -> Choice:
-        index = self._options.index_of(arm_from_json(chosen))
-        return index, self._desk.row(index, None if x is None else array_from_json(x)), None, None
-
-    @staticmethod
-    def _from_journal(chosen: Any) -> Any:
-        return arm_from_json(chosen)
 
     def _checked_default(self, reward: Reward | None) -> float | None:
         return None if reward is None else self._checked(reward)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from corebandit.agents.codec import arm_from_json, array_from_json
 from corebandit.agents.contexts import Columns, Context, Key, keys_to_json
 from corebandit.agents.decision import Arm
 from corebandit.agents.events import COLUMNS
@@ -153,6 +154,25 @@ class ContextAgent(LiveAgent[Arm, Choice]):
             self._desk.widen(len(columns))
             if self._journal is not None:
                 self._journal([COLUMNS, keys_to_json(keys, kinds)])
+
+    # What a journal says -------------------------------------------------------------------------------------------
+
+    def _recorded(self, chosen: Any, chances: Any, features: Any = None, arms: Any = None) -> Choice:
+        arm = arm_from_json(chosen)
+        index, options = self._options.index_of(arm), self._options
+        known = None if chances is None else {options.index_of(arm_from_json(each)): chance for each, chance in chances}
+        place = index
+        if features is not None and options.names is not None:
+            place = (options.on_offer if arms is None else arms).index(arm)
+        return index, self._desk.recorded(index, features, place), known, None
+
+    def _chosen_by_others(self, chosen: Any, x: Any = None) -> Choice:
+        index = self._options.index_of(arm_from_json(chosen))
+        return index, self._desk.row(index, None if x is None else array_from_json(x)), None, None
+
+    @staticmethod
+    def _from_journal(chosen: Any) -> Any:
+        return arm_from_json(chosen)
 
 
 def _dictionaries(x: Any) -> list[Any]:
