@@ -238,7 +238,7 @@ def test_the_script_of_models_measures_each_by_the_number_of_rewards(monkeypatch
 def test_scripts_about_live_use_run_and_write_nothing(name: str, said: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(BENCHMARKS)
     script = import_module(name)
-    tiny = {"QUICK_RUNS": 2, "QUICK_DECISIONS": 2_100, "QUICK_REPETITIONS": 1, "USERS": 20}
+    tiny = {"QUICK_RUNS": 2, "QUICK_DECISIONS": 4_000, "QUICK_REPETITIONS": 1, "USERS": 20}
     for size, value in tiny.items():
         if hasattr(script, size):
             monkeypatch.setattr(script, size, value)
