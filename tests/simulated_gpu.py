@@ -240,6 +240,9 @@ def test_an_interruption_is_heard_while_the_device_is_waited_for():
         assert time.monotonic() - started < 5
     finally:
         is_over.set()
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread():
+                thread.join(20)  # the simulator plays for one at a time
 
 
 def test_a_second_play_in_one_process_is_like_the_first():
