@@ -23,6 +23,7 @@ from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.statistics import exponential, largest_log_ratio, mean_estimate
 from corebandit.reproduction.figure import Size
 from corebandit.reproduction.studies import exploration_study as study
+from corebandit.reproduction.studies.warmup_study import share_gone_bad
 
 STORED = Path(__file__).parent.parent / "docs/results/exploration_large.json"
 
@@ -66,7 +67,7 @@ def store(arguments: argparse.Namespace) -> None:
                 **{name: experiment[name] for name in ("name", "title", "label", "horizon")},
                 **{"policy": policy, "setting": experiment["policies"][policy], "runs": int(regret.size)},
                 **{"mean": interval.value, "ci_low": interval.ci_low, "ci_high": interval.ci_high},
-                **{"median": float(np.median(regret)), "gone_bad": study.share_gone_bad(regret)},
+                **{"median": float(np.median(regret)), "gone_bad": share_gone_bad(regret)},
             }
             if policy in study.OWN:
                 ratio = exponential(largest_log_ratio([regret], list(rivals.values())).interval())

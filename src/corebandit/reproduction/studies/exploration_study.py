@@ -27,12 +27,12 @@ from corebandit.report.claim import Claim, Finding
 from corebandit.reproduction.claims import Finals, Subject, judged, rarely
 from corebandit.reproduction.figure import Figure, Size
 from corebandit.reproduction.studies.exploration_cells import KINDS, candidates, core_on, families_on
+from corebandit.reproduction.studies.warmup_study import GONE_BAD, share_gone_bad
 
 NAME = "exploration"
 SEARCH_SEED = (
     1_000_003  # added to the seed: rivals are tuned, and the setting is chosen, on other runs than are reported
 )
-GONE_BAD = 5.0  # times the median regret
 MOST_GONE_BAD = 0.03  # of the runs of the longest horizon, on average over problems
 RATIO = "regret / that of the best rival"
 NO_WARM_UP, SHORT, PAPER = "CORe (no warm-up)", "CORe (warm-up 0.5)", "CORe"
@@ -100,11 +100,6 @@ class Cell(NamedTuple):
     extra: int
     ratio: float  # mean regret / that of the best rival
     gone_bad: float  # share of runs
-
-
-def share_gone_bad(regret: FloatArray) -> float:
-    """Return the share of runs whose regret is over 5 times the median."""
-    return float((regret > GONE_BAD * np.median(regret)).mean())
 
 
 def cells(played: Sequence[Mapping[str, Any]], finals: Regrets) -> Iterator[Cell]:
