@@ -172,6 +172,20 @@ def test_its_one_number_is_for_how_long_a_world_stays_the_same():
     assert memories == pytest.approx([memories[0], 2 * memories[0], 2 * memories[0]])
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    "world", [cb.ChangedBest(lasts=5000), cb.QuietlyBetter(lasts=5000)], ids=lambda each: each.name
+)
+def test_it_follows_a_change_that_plain_core_does_not(world):
+    policies = {"drifting": cb.DriftingCORe(lasts=5000), "plain": cb.CORe(warm_up=0, extra=4)}
+    result = cb.run(cb.Experiment(world, policies, horizon=10_000, runs=20, seed=5), jobs=1)
+    lost = {}
+    for curve in result.curves():
+        assert curve.rounds[49] == 5000
+        lost[curve.policy] = (curve.regret[:, -1] - curve.regret[:, 49]).mean()
+    assert lost["drifting"] < 0.4 * lost["plain"]
+
+
 @pytest.mark.parametrize("policy", [cb.WindowCORe(window=20), cb.DriftingCORe(lasts=20), cb.RestartingCORe()])
 def test_states_whose_numbers_do_not_fit_together_are_found_out(policy):
     noise = np.random.default_rng(11)
