@@ -144,6 +144,11 @@ class SSMC(Policy):
     def __post_init__(self) -> None:
         check_choice("window", self.window, WINDOWS)
 
+    @property
+    def looks_back(self) -> bool:
+        """Tell whether rounds look at the rewards of all before: a search for the lowest window does."""
+        return self.window == "min"
+
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> SSMCState:
         """Return a state that has seen nothing."""
         return SSMCState(

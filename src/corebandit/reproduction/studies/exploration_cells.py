@@ -59,10 +59,10 @@ KINDS = {
     "Gaussian 0.2": Kind(GaussianBandit(sigma=0.2), is_long=True),
     "Gaussian 0.5": Kind(GaussianBandit(sigma=0.5), is_chosen_on=True, is_long=True),
     "Gaussian 1": Kind(GaussianBandit(sigma=1.0), is_long=True),
-    "Student-t": Kind(StudentTBandit(), is_long=True),
+    "Student-t": Kind(StudentTBandit()),  # whose noise is drawn one by one for long, as that of purchases
     "Unequal noise": Kind(UnequalBandit(), is_long=True),
     "Rare conversions": Kind(BernoulliBandit(low=0.002, high=0.004), is_long=True),
-    "Purchases": Kind(PurchaseBandit(), is_chosen_on=True),  # whose noise is drawn one by one for long
+    "Purchases": Kind(PurchaseBandit(), is_chosen_on=True),
     "Bernoulli, 2 arms": Kind(BernoulliBandit(n_arms=2)),
     "Bernoulli, 50 arms": Kind(BernoulliBandit(n_arms=50), is_long=True),
     "Bernoulli, 200 arms": Kind(BernoulliBandit(n_arms=200)),

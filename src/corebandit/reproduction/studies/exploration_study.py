@@ -37,7 +37,7 @@ MOST_GONE_BAD = 0.03  # of the runs of the longest horizon, on average over prob
 RATIO = "regret / that of the best rival"
 NO_WARM_UP, SHORT, PAPER = "CORe (no warm-up)", "CORe (warm-up 0.5)", "CORe"
 OWN = (NO_WARM_UP, SHORT, PAPER)
-SETTING = CORe(alpha=0.7, warm_up=0.0, extra=4)  # of a first look, until the rule has chosen one
+SETTING = CORe(alpha=0.7, warm_up=0.0, extra=8)  # which the rule has chosen
 
 Regrets = dict[tuple[str, str], dict[str, FloatArray]]  # final ones by policy, of an experiment's name and problem
 
