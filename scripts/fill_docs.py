@@ -41,12 +41,12 @@ PAGES = (
     *(f"docs/{page}.md" for page in ("results", "which_policy", "own_model", "guide", "live", "ranking", "changing")),
 )
 FIGURES = {"F1": "figure1", "F2": "figure2", "F3": "figure3", "F4": "figure4", "T": "theory"}
-STUDIES = {"G": "glm", "X": "exchange", "W": "warmup", "N": "neural", "D": "drift"}  # by how their claims begin
+STUDIES = {"G": "glm", "X": "exchange", "W": "warmup", "N": "neural", "D": "drift", "E": "exploration"}  # by how their claims begin
 FILES = ("refits", "samplers", "observes")  # of `corebandit run docs/results/*.toml`, without claims
 SHOWN = {"warmup": tuple(warmup_study.PARTS), "drift": drift_study.PARTS}
 KEPT = ("figure", "problem", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")
 SETTINGS = {  # warm-up factor and alpha
-    "recommended": (0.5, 0.6),
+    "short": (0.5, 0.6),
     "cautious": (0.5, 0.8),
     "hasty": (0.5, 0.4),
     "the authors' code": (2.0, 0.6),

@@ -121,7 +121,7 @@ def test_settings_of_the_warm_up_are_compared_with_the_best_rival_of_each_proble
     assert [round(row["ratio"], 1) for row in rows] == [1.5, 1.5, *[2.5] * 8]
     page = SCRIPT["filled"]("<!-- numbers: settings warmup -->\n<!-- end -->", {"warmup": {"settings": rows}})
     assert "| setting | 100 rounds, 60 runs | 1,000 rounds, 30 runs | gone bad, 100 | gone bad, 1,000 |" in page
-    assert "| recommended: factor 0.5, alpha 0.6 | 1.5" in page
+    assert "| short: factor 0.5, alpha 0.6 | 1.5" in page
 
 
 def test_forms_of_core_are_shown_beside_the_best_rival_of_each_world():

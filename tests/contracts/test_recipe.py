@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import corebandit as cb
-from corebandit.agents.codec import Source, policy_from_json
+from corebandit.agents.codec import Source, in_todays_words, policy_from_json
 from corebandit.catalogue import known_policies, known_problems, policy_from, problem_from, signature
 from corebandit.clicks import CM, write_models
 from corebandit.contracts.recipe import Recipe, added_after_0_4
@@ -90,8 +90,9 @@ def test_the_promise_is_of_all_recipes_there_were():
 def test_a_policy_describes_itself_as_in_0_4(spec):
     policy = policy_from(spec)
     promised = PROMISED["policies"][spec]
-    assert policy.is_described_by(promised), WHAT_TO_DO.format(policy.name)  # versions of libraries may move on
-    assert list(policy.describe()) == list(promised), WHAT_TO_DO.format(policy.name)
+    today = in_todays_words(promised)
+    assert policy.is_described_by(today), WHAT_TO_DO.format(policy.name)  # versions of libraries may move on
+    assert [key for key in policy.describe() if key in promised] == list(promised), WHAT_TO_DO.format(policy.name)
 
 
 @pytest.mark.parametrize("spec", PROMISED["problems"])

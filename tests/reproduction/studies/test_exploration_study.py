@@ -24,7 +24,7 @@ SPEC.loader.exec_module(script)
 @pytest.mark.heavy
 def test_every_rival_is_tried_on_every_problem_and_settings_of_core_on_those_one_is_chosen_on():
     experiments = FIGURE.search(SIZE)
-    assert [experiment.horizon for experiment in experiments] == [1_000] * 21 + [10_000] * 21 + [100_000] * 12
+    assert [experiment.horizon for experiment in experiments] == [1_000] * 21 + [10_000] * 21 + [100_000] * 11
     for experiment in experiments:
         kind = cells.KINDS[experiment.title]
         assert kind.problem == experiment.problem

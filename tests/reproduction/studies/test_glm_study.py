@@ -23,7 +23,10 @@ def test_the_experiment_has_the_size_it_should_and_every_glm_policy():
     assert experiment.policies["LinCORe"] == LinCORe()
     assert experiment.policies["LinCORe (warm-up 2)"] == LinCORe(warm_up=2.0)
     assert experiment.policies["GLMCORe (warm-up 0.5)"] == GLMCORe(warm_up=0.5)
-    assert experiment.policies["LinCORe (recommended)"] == RecommendedLinCORe()
+    assert experiment.policies["LinCORe (warm-up 0.5)"] == LinCORe(warm_up=0.5)
+    new = RecommendedLinCORe()
+    assert experiment.policies["LinCORe (no warm-up)"] == new
+    assert experiment.policies["GLMCORe (no warm-up)"] == GLMCORe(alpha=new.alpha, warm_up=0.0, extra=new.extra)
     named = {recipe for name, recipe in feature_policies().items() if "GLM" in name or name.startswith("Log")}
     assert named <= {type(policy) for policy in experiment.policies.values()}
 
@@ -32,7 +35,7 @@ def test_the_sampler_is_passed_on():
     (experiment,) = STUDY.experiments(dataclasses.replace(SIZE, sampler="exact"), None)
     assert experiment.policies["GLMCORe"] == GLMCORe(sampler="exact")
     assert experiment.policies["LinCORe"] == LinCORe(sampler="exact")
-    assert experiment.policies["LinCORe (recommended)"] == RecommendedLinCORe(sampler="exact")
+    assert experiment.policies["LinCORe (no warm-up)"] == RecommendedLinCORe(sampler="exact")
 
 
 AS_HOPED = {
@@ -41,7 +44,9 @@ AS_HOPED = {
     "LinCORe": 120,
     "LinCORe (warm-up 2)": 100,
     "GLMCORe (warm-up 0.5)": 80,
-    "LinCORe (recommended)": 90,
+    "LinCORe (warm-up 0.5)": 90,
+    "GLMCORe (no warm-up)": 80,
+    "LinCORe (no warm-up)": 90,
     "GLM-UCB": 2000,
     "UCB-GLM": 400,
     "GLM-RandUCB": 90,

@@ -13,7 +13,6 @@ pytestmark = pytest.mark.heavy  # hundreds of curves
 
 FIGURE = STUDIES["warmup"]
 SIZE = FIGURE.paper_size
-RECOMMENDED = cb.RecommendedCORe()
 
 
 def test_the_grid_covers_every_setting_problem_and_horizon():
@@ -47,23 +46,9 @@ def test_rivals_that_have_a_parameter_for_the_noise_are_told_it():
             assert all(sigma in known for known in by_class.values())
 
 
-def test_without_a_horizon_the_recommended_warm_up_is_that_of_ten_thousand_rounds():
-    known, unknown = (RECOMMENDED.start(10, horizon, 10) for horizon in (10_000, None))
-    assert known.log_horizon == unknown.log_horizon
-    linear = cb.RecommendedLinCORe()
-    assert linear.start(10, 3, 10_000, 10).log_horizon == linear.start(10, 3, None, 10).log_horizon
-
-
-def test_the_recommended_setting_is_judged_on_other_problems_than_it_was_found_on():
+def test_the_setting_it_found_is_judged_on_other_problems_than_it_was_found_on():
     assert {experiment.seed for experiment in FIGURE.experiments(SIZE, None)} == {SIZE.seed}
     assert {experiment.seed for experiment in FIGURE.search(SIZE)}.isdisjoint({SIZE.seed})
-
-
-def test_the_recommended_setting_has_a_name_and_the_papers_stays_the_default():
-    assert (cb.CORe().alpha, cb.CORe().warm_up) == (cb.LinCORe().alpha, cb.LinCORe().warm_up) == (0.6, 4.0)
-    linear = cb.RecommendedLinCORe()
-    assert (linear.alpha, linear.warm_up) == (RECOMMENDED.alpha, RECOMMENDED.warm_up)
-    assert RECOMMENDED.warm_up < cb.CORe().warm_up
 
 
 def grid(regret_of):
@@ -98,7 +83,7 @@ def test_runs_gone_bad_are_those_over_five_times_the_median():
     assert warmup.share_gone_bad(np.array([1.0, 1.0, 1.0, 4.9, 5.1])) == 0.2
 
 
-def test_the_maps_show_every_problem_and_outline_the_recommended_setting():
+def test_the_maps_show_every_problem_and_outline_the_setting_it_found():
     drawings = FIGURE.drawings(grid(lambda at, _: 150.0))
     assert [drawing.name for drawing in drawings] == ["warmup", "warmup-1000-rounds", "warmup-10000-rounds"]
     titles = [axes.get_title(loc="left") for axes in drawings[1].figure.axes]
@@ -108,9 +93,9 @@ def test_the_maps_show_every_problem_and_outline_the_recommended_setting():
     assert all(len(axes.patches) == 1 for axes in drawings[1].figure.axes[:11])
 
 
-def verdicts(recommended, paper=200.0, rival=100.0, runs=100):
+def verdicts(short, paper=200.0, rival=100.0, runs=100):
     size = dataclasses.replace(SIZE, runs=runs)
-    means = {warmup.RECOMMENDED: recommended, warmup.PAPER: paper, warmup.CODE: paper}
+    means = {warmup.SHORT: short, warmup.PAPER: paper, warmup.CODE: paper}
     result = made_up(
         FIGURE.experiments(size, None), lambda experiment, label: means.get(label, rival), runs=runs, spread=5.0
     )
@@ -118,13 +103,13 @@ def verdicts(recommended, paper=200.0, rival=100.0, runs=100):
 
 
 def test_claims_follow_the_numbers():
-    found = verdicts(recommended=80.0)
+    found = verdicts(short=80.0)
     assert {name: verdict for name, verdict in found.items() if name != "W4"} == {"W1": HOLDS, "W2": HOLDS, "W3": HOLDS}
     assert found["W4"] != FAILS
-    worse = verdicts(recommended=130.0)
+    worse = verdicts(short=130.0)
     assert (worse["W1"], worse["W2"], worse["W3"]) == (FAILS, FAILS, HOLDS)
-    assert [verdicts(recommended=regret)["W2"] for regret in (107.0, 113.0)] == [HOLDS, FAILS]
-    assert verdicts(recommended=80.0, paper=60.0)["W3"] == FAILS
+    assert [verdicts(short=regret)["W2"] for regret in (107.0, 113.0)] == [HOLDS, FAILS]
+    assert verdicts(short=80.0, paper=60.0)["W3"] == FAILS
 
 
 def test_runs_that_go_bad_break_the_claim_that_few_do():
@@ -133,7 +118,7 @@ def test_runs_that_go_bad_break_the_claim_that_few_do():
     bad = np.full(100, 100.0)
     bad[::5] = 1000.0
     curves = [
-        dataclasses.replace(curve, regret=bad[:, None]) if curve.policy == warmup.RECOMMENDED else curve
+        dataclasses.replace(curve, regret=bad[:, None]) if curve.policy == warmup.SHORT else curve
         for curve in result.curves()
     ]
     result = Result(result.experiments, curves)

@@ -1,6 +1,6 @@
-"""LinCORe with the setting that the warm-up study recommends."""
+"""LinCORe with the setting that our own study recommends: no warm-up, no horizon, nothing to choose."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from corebandit.parts.warm_up import NOMINAL_HORIZON
 from corebandit.policies.linear.lincore import LinCORe, LinCOReState
@@ -10,12 +10,13 @@ from corebandit.policies.linear.lincore import LinCORe, LinCOReState
 class RecommendedLinCORe(LinCORe):
     """LinCORe with the setting that our own study recommends instead of the paper's: see `RecommendedCORe`.
 
-    >>> RecommendedLinCORe().warm_up
-    0.5
+    >>> RecommendedLinCORe().warm_up, RecommendedLinCORe().extra
+    (0.0, 8)
     """
 
-    alpha: float = 0.6
-    warm_up: float = 0.5
+    alpha: float = 0.7
+    warm_up: float = 0.0
+    extra: int = field(default=8, kw_only=True)
 
     def start(self, n_arms: int, n_features: int, horizon: int | None, capacity: int) -> LinCOReState:
         """Return a state that has seen nothing."""

@@ -2,7 +2,7 @@
 
 K = 50 arms, d = 10 features, n = 10,000, 100 random problems (`LogisticBandit`). Nothing is tuned: every policy has
 its published constants, as its module gives them. The claims are questions of ours, judged as the paper's are, of both
-lengths of the warm-up that the paper and its code have; the short one of the recommended setting plays beside them.
+lengths of the warm-up that the paper and its code have; a short one, and none with extra draws, play beside them.
 """
 
 from corebandit.contracts.recipe import AnyPolicy
@@ -16,6 +16,7 @@ from corebandit.policies.glm.glmucb import GLMUCB
 from corebandit.policies.glm.log_epsilon_greedy import LogEpsilonGreedy
 from corebandit.policies.glm.logphe import LogPHE
 from corebandit.policies.glm.ucbglm import UCBGLM
+from corebandit.policies.linear.lincore import LinCORe
 from corebandit.policies.linear.recommended_lincore import RecommendedLinCORe
 from corebandit.problems.logistic import LogisticBandit
 from corebandit.report.claim import Claim
@@ -25,6 +26,7 @@ from corebandit.reproduction.figure import LINCORE, Figure, Size, lincores
 NAME = "glm"
 GLMCORE = {4.0: "GLMCORe", 2.0: "GLMCORe (warm-up 2)"}  # by warm-up factor, as judged
 SHORT = {0.5: "GLMCORe (warm-up 0.5)"}
+NEW = RecommendedLinCORe()
 OPTIMISTS = ("GLM-UCB", "UCB-GLM")
 SAMPLED = ("GLM-TSL", "GLM-FPL")
 RIVALS: dict[str, AnyPolicy] = {
@@ -43,8 +45,12 @@ def experiments(size: Size, searched: Result | None) -> list[Experiment]:
     glmcores: dict[str, AnyPolicy] = {
         label: GLMCORe(warm_up=factor, sampler=size.sampler) for factor, label in {**GLMCORE, **SHORT}.items()
     }
-    recommended = {"LinCORe (recommended)": RecommendedLinCORe(sampler=size.sampler)}
-    policies = {**glmcores, **lincores(size), **recommended, **RIVALS}
+    others: dict[str, AnyPolicy] = {
+        "LinCORe (warm-up 0.5)": LinCORe(warm_up=0.5, sampler=size.sampler),
+        "GLMCORe (no warm-up)": GLMCORe(alpha=NEW.alpha, warm_up=0.0, extra=NEW.extra, sampler=size.sampler),
+        "LinCORe (no warm-up)": NEW.changed(sampler=size.sampler),
+    }
+    policies = {**glmcores, **lincores(size), **others, **RIVALS}
     return [size.experiment(LogisticBandit(), policies, name=NAME, title="Logistic bandit")]
 
 

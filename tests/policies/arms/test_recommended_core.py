@@ -1,0 +1,76 @@
+"""The recommended setting: what the study of exploration has chosen; what was saved under the name before goes on."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import corebandit as cb
+from corebandit.agents.codec import Source, policy_from_json
+from corebandit.reproduction.studies.exploration_study import SETTING
+
+OLD = {"alpha": 0.6, "warm_up": 0.5, "extra": 0}  # until version 0.4
+SAVED = Path(__file__).parents[2] / "agents" / "saved_by_0_4"
+POLICIES = (cb.RecommendedCORe, cb.RecommendedLinCORe)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_it_is_the_setting_that_the_study_judges_and_the_papers_stays_the_default(policy):
+    assert all(getattr(policy(), name) == getattr(SETTING, name) for name in ("alpha", "warm_up", "extra"))
+    assert (cb.CORe().alpha, cb.CORe().warm_up, cb.CORe().extra) == (0.6, 4.0, 0)
+    assert (cb.LinCORe().alpha, cb.LinCORe().warm_up, cb.LinCORe().extra) == (0.6, 4.0, 0)
+
+
+def test_it_needs_no_horizon():
+    runs = [
+        cb.run(cb.Experiment(cb.GaussianBandit(n_arms=3), [policy], horizon=200, runs=2, seed=5)).regret(policy.label)
+        for policy in (cb.RecommendedCORe(), cb.CORe(**{name: getattr(SETTING, name) for name in OLD}))
+    ]
+    assert runs[0].tolist() == runs[1].tolist()
+    choices = []
+    for horizon in (None, 1000):
+        agent = cb.Agent(cb.RecommendedCORe(), ["left", "right"], seed=7, horizon=horizon)
+        choices.append([])
+        for turn in range(100):
+            decision = agent.ask()
+            agent.tell(decision.id, turn % 3)
+            choices[-1].append(decision.arm)
+    assert choices[0] == choices[1]
+
+
+def test_a_warm_up_that_is_asked_for_is_without_a_horizon_that_of_ten_thousand_rounds():
+    arms, linear = (policy(warm_up=0.5) for policy in POLICIES)
+    assert arms.start(10, 10_000, 10).log_horizon == arms.start(10, None, 10).log_horizon
+    assert linear.start(10, 3, 10_000, 10).log_horizon == linear.start(10, 3, None, 10).log_horizon
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_what_was_saved_under_the_name_keeps_its_setting(policy):
+    content = json.loads((SAVED / f"{policy.__name__}.json").read_text())
+    assert "extra" not in content["policy"]
+    old, source = policy(**OLD), Source("data", "from_dict", "data", {})
+    assert cb.Agent.from_dict(content).policy == old
+    assert cb.Agent.from_dict(content, old).policy == old
+    with pytest.raises(ValueError, match="alpha was 0.6, is 0.7"):
+        cb.Agent.from_dict(content, policy())
+    ranking = {"name": "Ranked", "policy": content["policy"]}
+    if policy is cb.RecommendedCORe:
+        assert policy_from_json(ranking, None, source).policy == old
+
+
+@pytest.mark.parametrize("policy", [policy(**changes) for policy in POLICIES for changes in ({}, OLD, {"extra": 0})])
+def test_descriptions_say_how_many_extra_draws_there_are(policy):
+    problem = cb.LinearBandit() if isinstance(policy, cb.LinCORe) else cb.GaussianBandit()
+    assert "extra" in policy.describe()
+    again = cb.Experiment.from_dict(cb.Experiment(problem, {"it": policy}, horizon=10, runs=1).to_dict())
+    assert again.policies["it"] == policy
+
+
+def test_a_durable_agent_with_the_old_setting_says_how_to_change_it(tmp_path):
+    url = f"sqlite:///{tmp_path / 'shop.db'}"
+    with cb.open_agent(url, "banner", cb.RecommendedCORe(**OLD), ["red", "green"]) as agent:
+        agent.tell(agent.ask().id, 1.0)
+    with pytest.raises(ValueError, match=r"alpha was 0\.6, is 0\.7.*change=True"):
+        cb.open_agent(url, "banner", cb.RecommendedCORe(), ["red", "green"])
+    with cb.open_agent(url, "banner", cb.RecommendedCORe(), change=True) as agent:
+        assert agent.policy == cb.RecommendedCORe()
