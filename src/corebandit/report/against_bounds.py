@@ -38,8 +38,11 @@ def shares(frame: "DataFrame") -> Figure:
         figure, grid = panel_grid(len(panels), height=3.0)
         for axes, panel in zip(grid, panels, strict=True):
             _draw(axes, panel, styles)
-        bound = styled_line(next(iter(styles.values()))._replace(colour=MUTED, dashes="--", width=1.1))
-        shared_legend(figure, [*map(styled_line, styles.values()), bound], [*styles, "what the lemma says"])
+        handles, labels = [*map(styled_line, styles.values())], [*styles]
+        if frame["bound"].is_not_null().any():
+            handles.append(styled_line(next(iter(styles.values()))._replace(colour=MUTED, dashes="--", width=1.1)))
+            labels.append("what the lemma says")
+        shared_legend(figure, handles, labels)
     return figure
 
 

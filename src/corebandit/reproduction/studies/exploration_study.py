@@ -26,6 +26,7 @@ from corebandit.report import Drawing, ratio_maps, tables
 from corebandit.report.claim import Claim, Finding
 from corebandit.reproduction.claims import Finals, Subject, judged, rarely
 from corebandit.reproduction.figure import Figure, Size
+from corebandit.reproduction.studies import bad_runs
 from corebandit.reproduction.studies.exploration_cells import KINDS, candidates, core_on, families_on
 from corebandit.reproduction.studies.warmup_study import GONE_BAD, share_gone_bad
 
@@ -209,7 +210,7 @@ def _few_gone_bad(finals: Finals, problem: str) -> Finding:
 
 
 def drawings(result: Result) -> list[Drawing]:
-    """Return the ratios of all settings, averaged over the problems that one is chosen on."""
+    """Return the ratios of all settings, averaged over the problems that one is chosen on, and how runs go bad."""
     found = list(cells(result.experiments, finals_of(result)))
     chosen = chosen_setting(found)
     frame = pl.DataFrame(found).with_columns(
@@ -231,7 +232,8 @@ def drawings(result: Result) -> list[Drawing]:
         f"that is judged; by the rule, in this run: alpha {chosen[0]:g}, {chosen[1]} extra draws."
     )
     marked = (SETTING.alpha, float(SETTING.extra))
-    return [Drawing(NAME, "Ratio to the best rival", caption, ratio_maps(averages, RATIO, marked))]
+    maps = Drawing(NAME, "Ratio to the best rival", caption, ratio_maps(averages, RATIO, marked))
+    return [maps, *bad_runs.drawings(result, under=NAME)]
 
 
 FIGURE = Figure(
@@ -241,6 +243,7 @@ FIGURE = Figure(
     quick_size=Size(horizon=1000, runs=10, search_runs=5),
     search=search,
     experiments=experiments,
+    checks=bad_runs.experiments,
     claims=claims,
     drawings=drawings,
     undrawn=("UCB1", "UCB-V", "BootstrapTS", "RandUCB", "LinUCB", "TopRank", SHORT),

@@ -281,9 +281,7 @@ def claims(result: Result) -> list[Claim]:
     """Judge the setting it found."""
     finals = Finals(result, *PARTS)
     rivals = {
-        problem: [
-            policy for name, policy in finals.regret if name == problem and policy not in (PAPER, CODE, SHORT)
-        ]
+        problem: [policy for name, policy in finals.regret if name == problem and policy not in (PAPER, CODE, SHORT)]
         for problem in finals.problems
     }
     arms = [problem.label for problem in ARMS.values()]
