@@ -38,8 +38,8 @@ class BatchAgent(AgentViews[Arm]):
         decisions not before all are made. Features that are refused change nothing. An array takes a fraction of the
         time of a loop. Tables may also be frames or mappings, as in `ask`, that all name the same arms.
 
-        With a context, `features` is a list of users, and `arms` is as in `ask`, the same for all. That is hardly
-        faster than a loop: nearly all of the time goes into making rows of dictionaries.
+        With a context, `features` is a list of users, and `arms` is as in `ask`, the same for all. That takes about
+        half the time of a loop: most of it goes into making rows of dictionaries.
 
         >>> from corebandit import Agent, LinTS
         >>> agent = Agent(LinTS(), arms=["red", "green"], seed=7)
