@@ -11,6 +11,7 @@ from corebandit.contracts.state import FloatArray
 from corebandit.parts.ridge import (
     Noise,
     Ridge,
+    longest_squared,
     new_noise,
     new_ridge,
     predict,
@@ -336,6 +337,18 @@ def test_steps_of_four_round_as_single_steps_do(d):
     for k in range(d):
         total[k:] += factor[k, k:] * rows[0, k]
     assert np.array_equal(product, total)
+
+
+@pytest.mark.parametrize("n_rows", [1, 3, 4, 6, 9])
+def test_the_longest_row_is_found_wherever_it_is(n_rows):
+    for place in range(n_rows):
+        rows = generator(8, place).random(size=(n_rows, 5))
+        rows[place] += 2.0
+        expected = 0.0
+        for entry in rows[place].tolist():
+            expected += entry * entry
+        assert longest_squared(rows, 1.0) == expected
+        assert longest_squared(rows, 1e9) == 1e9
 
 
 # Numbers near the ends of what a float can hold -----------------------------------------------------------------------
