@@ -28,3 +28,11 @@ def test_click_models_are_found_where_they_were():
     with pytest.warns(DeprecationWarning, match=r"corebandit.ranking.fit is now corebandit.clicks.fit"):
         assert ranking.fit is clicks.fit
     assert not hasattr(ranking, "nothing")
+
+
+def test_what_was_in_a_module_that_became_two_is_found_there():
+    from corebandit.parts.span import Span
+
+    sys.modules.pop("corebandit.linear", None)
+    with pytest.warns(DeprecationWarning, match="corebandit.linear is now"):
+        assert importlib.import_module("corebandit.linear").Span is Span

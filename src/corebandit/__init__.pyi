@@ -3,6 +3,7 @@
 # Deciding live.
 from corebandit.agents.agent import Agent as Agent
 from corebandit.agents.decision import Decision as Decision
+from corebandit.agents.decision import Decisions as Decisions
 from corebandit.agents.contexts import Context as Context
 from corebandit.agents.ranking_agent import RankingAgent as RankingAgent
 from corebandit.agents.open_agents import open_agent as open_agent

@@ -72,6 +72,21 @@ def test_the_first_decisions_of_an_agent_may_be_many():
     assert len(cb.Agent(cb.LinTS(), seed=7).ask_many(USERS)) == 60
 
 
+@pytest.mark.parametrize("settings", [{}, {"propensity_draws": 5}])
+def test_many_decisions_are_a_sequence_with_their_arms_and_ids(settings):
+    decisions = cb.Agent(cb.LinTS(), ARMS, seed=7, **settings).ask_many(USERS[:5])
+    assert decisions.arms == tuple(decision.arm for decision in decisions)
+    assert decisions.ids == tuple(decision.id for decision in decisions)
+    assert len(decisions) == 5
+    assert decisions[-1] is list(decisions)[4]
+    assert decisions[1:3] == list(decisions)[1:3]
+    assert decisions == list(decisions)
+    assert decisions != list(decisions)[1:]
+    assert decisions != 5
+    assert repr(decisions).startswith(f"Decisions([Decision(arm={decisions.arms[0]!r}, ")
+    assert (decisions[0].propensities is None) == (not settings)
+
+
 def test_windows_end_before_and_too_many_after_a_batch():
     now = 0.0
     agent = cb.Agent(cb.LinTS(), ARMS, seed=7, window=60, max_open=10, default_reward=0, clock=lambda: now)

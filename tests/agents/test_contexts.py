@@ -341,3 +341,16 @@ def test_contexts_are_for_policies_by_features_and_arms_with_names():
             cb.Agent(policy, arms, context=CONTEXT)
     with pytest.raises(cb.BadInput, match=r"^context must be a Context\(user="):
         cb.Agent(cb.LinTS(), ["a"], context={"user": ["age"]})
+
+
+def test_a_new_word_makes_nothing_be_tried_again_that_was_tried():
+    agent = cb.Agent(cb.LinCORe(), ["red", "green"], seed=1, context=cb.Context(user=["country"], crosses=[]))
+    for _ in range(20):
+        agent.tell(agent.ask({"country": "de"}), 1.0)
+    span = agent._desk.state.span
+    known = agent._in_columns([{"country": "de"}], None)[0][0]
+    assert not any(span.is_new(row) for row in known)
+    agent.add_arm("blue")
+    table = agent._in_columns([{"country": "de"}], None)[0][0]
+    assert table.shape[1] > known.shape[1]
+    assert [bool(agent._desk.state.span.is_new(row)) for row in table] == [False, False, True]

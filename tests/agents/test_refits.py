@@ -150,6 +150,29 @@ def test_a_fit_that_failed_is_tried_again_when_enough_is_new():
     assert {warning.filename for warning in caught} == {__file__}
 
 
+@pytest.mark.filterwarnings("ignore:the model stays as it was")
+def test_a_twin_knows_when_a_fit_failed_and_so_does_what_a_journal_tells(tmp_path):
+    url, policy = f"sqlite:///{tmp_path}/shop.db", cb.EstimatorCORe(Moody(), refit=10, warm_up=0.1)
+    agent = cb.open_agent(url, "shop", policy, seed=7, refit_later=True, synchronous="normal")
+    play(agent, 40)
+    while agent._refits.pending is not None:  # until it has failed
+        agent.ask(np.eye(3, 2))
+        agent._refits.wait()
+    content = agent.to_dict()
+    assert 30 < content["refit_failed_at"] <= agent.n_observations
+    twin = cb.Agent.from_dict(content, policy)
+    assert twin.to_dict()["refit_failed_at"] == content["refit_failed_at"]
+    for _ in range(20):  # nothing is new
+        twin.ask(np.eye(3, 2))
+        assert twin._refits.pending is None
+    agent._keep_snapshot = lambda *snapshot: None  # so that everything is done again
+    agent.close()
+    with cb.open_agent(url, "shop", policy, synchronous="normal") as again:
+        assert again.to_dict() == content
+    with pytest.raises(cb.DamagedFile, match="refit_failed_at must not be after all that was learnt"):
+        cb.Agent.from_dict({**content, "refit_failed_at": 1000}, policy)
+
+
 def test_words_that_come_while_a_model_is_fitted_are_fitted_too():
     context = cb.Context(arm=["brand"])
     agent = cb.Agent(POLICY, ["a", "b"], seed=7, context=context, refit_later=True)

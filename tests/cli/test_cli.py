@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from corebandit.catalogue import known_policies, known_problems
+from corebandit.catalogue import known_policies, known_problems, policy_from, problem_from, split_specs
 from corebandit.cli import app
+from corebandit.cli.commands import _usual_policies
 from corebandit.clicks import PBM
 from corebandit.clicks.stored_models import write_models
 from corebandit.experiments import curve, result
@@ -135,15 +136,22 @@ def test_compare_ranks_too(tmp_path):
     assert frame["policy"].unique(maintain_order=True).to_list() == ["CORe(warm_up=0.1)", "TopRank"]
 
 
+@pytest.mark.parametrize("click_model", ["PBM", "UBM", "CM", "DBN"])
+def test_usual_policies_count_what_the_docs_advise_as_looked_at(click_model):
+    named = _usual_policies([problem_from(f"yandex_like(query=3, click_model={click_model})")])
+    policies = map(policy_from, split_specs(named))
+    assert [getattr(policy, "observes", None) for policy in policies] == ["last_click", "last_click", None]
+
+
 @pytest.mark.thorough
 @pytest.mark.usefixtures("undrawn")
-def test_the_usual_ranking_policies_look_where_users_do(tmp_path):
+def test_the_usual_ranking_policies_are_those_advised_for_any_click_model(tmp_path):
     write_models(tmp_path / "models.json", {"9982_0": {"PBM": PBM([0.4, 0.2, 0.1], [1.0, 0.5])}})
     problem = f"stored_query(file='{tmp_path / 'models.json'}', query='9982_0', model='PBM', n_positions=2)"
     corebandit("compare", "--problem", problem, *SMALL, "--out", tmp_path / "out", "--sampler", "exact")
     (described,) = json.loads((tmp_path / "out" / "experiments.json").read_text())["experiments"]
     assert described["label"] == "query 9982_0, PBM, 2 shown"
-    assert [policy.get("observes") for policy in described["policies"].values()] == ["all", "all", None]
+    assert [policy.get("observes") for policy in described["policies"].values()] == ["last_click", "last_click", None]
     assert next(iter(described["policies"].values()))["policy"]["sampler"] == "exact"
 
 

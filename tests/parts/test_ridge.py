@@ -11,10 +11,9 @@ from corebandit.contracts.state import FloatArray
 from corebandit.parts.ridge import (
     Noise,
     Ridge,
-    Span,
+    longest_squared,
     new_noise,
     new_ridge,
-    new_span,
     predict,
     rotate_in,
     solve_lower,
@@ -22,6 +21,7 @@ from corebandit.parts.ridge import (
     squared_widths,
     times_transposed,
 )
+from corebandit.parts.span import new_span
 
 EPSILON = float(np.finfo(float).eps)
 
@@ -310,57 +310,45 @@ def test_noise_has_the_covariance_of_the_rows_whatever_they_span(beginning):
     assert np.array_equal(factor, np.triu(factor))
 
 
-# Span -------------------------------------------------------------------------------------------------------------
+def one_step_at_a_time(factor: FloatArray, b: FloatArray) -> FloatArray:
+    """Solve R'u = b for many columns b, each entry of u taken out of all that follow before the next."""
+    solution = b.copy()
+    for k in range(len(b)):
+        solution[k] = solution[k] / factor[k, k]
+        for j in range(k + 1, len(b)):
+            solution[j] = solution[j] - factor[k, j] * solution[k]
+    return solution
 
 
-def check_span(span: Span, rank: int) -> None:
-    assert span.n_spanned[0] == rank
-    d = span.part.size
-    np.testing.assert_allclose(span.complement @ span.complement.T, np.eye(d), rtol=0, atol=1e-14)
-    assert span.is_whole() == (rank == d)
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 7, 8, 11, 30])
+def test_steps_of_four_round_as_single_steps_do(d):
+    noise = generator(7, d)
+    factor, rows = np.triu(noise.normal(size=(d, d))) + 3.0 * np.eye(d), noise.normal(size=(21, d))
+    lower, product, widths, expected = np.empty(d), np.empty(d), np.empty(21), np.zeros(21)
+    solve_lower(factor, rows[0], lower)
+    times_transposed(factor, rows[0], product)
+    squared_widths(factor, rows, np.empty((d, 21)), widths)
+    solved = one_step_at_a_time(factor, rows.T)
+    for entries in solved:
+        expected += entries * entries
+    assert np.array_equal(lower, solved[:, 0])
+    assert np.array_equal(widths, expected)
+    total = np.zeros(d)
+    for k in range(d):
+        total[k:] += factor[k, k:] * rows[0, k]
+    assert np.array_equal(product, total)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_the_span_grows_with_the_rank_of_the_rows(seed):
-    noise = generator(9, seed)
-    inner = int(noise.integers(1, 7))
-    rows = noise.normal(size=(12, inner)) @ noise.normal(size=(inner, 6))
-    rows = rows[noise.integers(0, 12, 20)] * 10.0 ** noise.integers(-6, 4, (20, 1))  # with repeats, of all scales
-    rows[noise.integers(0, 20, 3)] = 0.0
-    span = new_span(6)
-    for index, x in enumerate(rows):
-        unit = rows[: index + 1] / np.maximum(np.linalg.norm(rows[: index + 1], axis=1, keepdims=True), 1e-300)
-        before, is_new = int(span.n_spanned[0]), bool(span.is_new(x))
-        span.add(x)
-        assert is_new == (span.n_spanned[0] > before)
-        check_span(span, int(np.linalg.matrix_rank(unit, tol=1e-9)))
-        assert not span.is_new(x)
-        outside = span.complement[: 6 - span.n_spanned[0]] @ unit.T
-        np.testing.assert_allclose(outside, 0.0, atol=1e-11)
-
-
-@pytest.mark.parametrize(("gap", "rank"), [(1e-3, 3), (1e-7, 3), (1e-10, 3), (1e-14, 2), (0.0, 2)])
-@pytest.mark.parametrize("scale", [1e-150, 1e-6, 1.0, 1e3, 1e100])
-def test_rows_that_are_nearly_dependent_count_down_to_a_trillionth(gap, rank, scale):
-    span = new_span(3)
-    first, second, across = np.array([[1.0, 2.0, 3.0], [0.3, -1.0, 0.5], [4.0, 0.4, -1.6]])
-    for x in (first, second, 2.0 * first - 7.0 * second + gap * across):
-        span.add(scale * x)
-    check_span(span, rank)
-
-
-def test_a_row_of_zeros_points_nowhere():
-    span = new_span(2)
-    span.add(np.zeros(2))
-    assert not span.is_new(np.zeros(2))
-    check_span(span, 0)
-
-
-def test_one_feature_is_spanned_by_any_number_but_zero():
-    span = new_span(1)
-    assert span.is_new(np.array([-1e-9]))
-    span.add(np.array([-1e-9]))
-    check_span(span, 1)
+@pytest.mark.parametrize("n_rows", [1, 3, 4, 6, 9])
+def test_the_longest_row_is_found_wherever_it_is(n_rows):
+    for place in range(n_rows):
+        rows = generator(8, place).random(size=(n_rows, 5))
+        rows[place] += 2.0
+        expected = 0.0
+        for entry in rows[place].tolist():
+            expected += entry * entry
+        assert longest_squared(rows, 1.0) == expected
+        assert longest_squared(rows, 1e9) == 1e9
 
 
 # Numbers near the ends of what a float can hold -----------------------------------------------------------------------

@@ -260,9 +260,14 @@ class Agent(BatchAgent[Arm]):
             self._latest = now
             if self._ends_decisions:
                 self._end_what_is_due(now)
-            decision_id = decision.id if isinstance(decision, Decision) else decision
+            decision_id: DecisionId
             try:
-                choice = self._found(decision, decision_id)
+                if isinstance(decision, Decision):
+                    decision_id = decision.id
+                    choice = self._ledger.find(decision_id, decision, decision.arm)
+                else:
+                    decision_id = decision
+                    choice = self._ledger.find(decision_id)
             except TooLate:
                 self._count_late(decision_id, now, reward)
                 raise

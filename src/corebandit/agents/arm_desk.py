@@ -58,7 +58,11 @@ class ArmDesk(Desk):
         offered = self.options.offered(arms)
         if arms is not None:
             offered = np.unique(offered)
-        return self.pick(offered, traffic) if answer is None else answer(offered, traffic)
+        if answer is not None:
+            return answer(offered, traffic)
+        if traffic.is_limiting:  # from here on as in `pick`, without another call
+            offered = self.limited(offered, traffic)
+        return int(self._select(self.state, self.rng, self.scores, offered)), None, None, None
 
     def pick(self, offered: IntArray, traffic: Traffic) -> ArmChoice:
         """Return the policy's own choice."""

@@ -78,8 +78,7 @@ class ContextAgent(LiveAgent[Arm, Choice]):
         columns, desk = self._encoder, self._desk
         assert columns is not None
         described = self._described_arms(arms)
-        merged = [fields for user in users for fields in columns.merged(user, described)]
-        rows, keys, kinds = columns.rows(merged)
+        rows, keys, kinds = columns.rows(columns.merged(users, described))
         table = columns.table(rows, len(columns) + len(keys))
         desk.check_floor(len(described))
         self._check_size("features", table, keys, kinds)

@@ -163,13 +163,14 @@ class Columns:
 
     # From dictionaries to rows ------------------------------------------------------------------------------------
 
-    def merged(self, user: Any, described: Mapping[Hashable, Any]) -> list[dict[str, Any]]:
-        """Return all fields of each arm's row, checked, from those of the user and of the arms."""
-        shared = self._checked("the user", user, self.context.user)
-        return [
-            {**shared, **self._checked(f"arm {shortened(arm)}", fields, self.context.arm), ARM: _word_of(arm)}
+    def merged(self, users: Iterable[Any], described: Mapping[Hashable, Any]) -> list[dict[str, Any]]:
+        """Return all fields of each arm's row, user by user, checked, from those of the users and of the arms."""
+        arms = [
+            {**self._checked(f"arm {shortened(arm)}", fields, self.context.arm), ARM: _word_of(arm)}
             for arm, fields in described.items()
         ]
+        checked = (self._checked("the user", user, self.context.user) for user in users)
+        return [{**shared, **fields} for shared in checked for fields in arms]
 
     def split(self, arm: Hashable, fields: Any) -> dict[str, Any]:
         """Return all fields of one row, checked, that were given together."""
@@ -194,32 +195,45 @@ class Columns:
     def rows(self, merged: Sequence[Mapping[str, Any]]) -> tuple[list[dict[int, float]], list[Key], dict[str, str]]:
         """Return rows by column, the new columns that they need, and the kinds of fields; nothing is changed."""
         fresh: dict[Key, int] = {}
-        kinds, n_words, rows = dict(self._kinds), list(self._n_words), []
+        kinds, n_words, rows = dict(self._kinds), list(self._n_words), list[dict[int, float]]()
+        words: tuple[str, ...]
         for fields in merged:
             for name, value in fields.items():
                 kind = WORD if isinstance(value, str) else NUMBER
-                if kinds.setdefault(name, kind) != kind:
+                if kinds.get(name) != kind and kinds.setdefault(name, kind) != kind:
                     why = "as was said" if name in dict(self.context.kinds) else "as before"
                     raise BadFeatures(f"{name} must be a {kinds[name]}, {why}, not {shortened(value)}")
             row = {0: 1.0}
             for index, term in enumerate(self._terms):
-                values = [fields.get(name) for name in term]
-                if any(value is None for value in values):
-                    continue
-                words = tuple(value for value in values if isinstance(value, str))
-                key: Key = (index, words)
-                if key not in self._places and key not in fresh:
-                    if words and term != (ARM,) and n_words[index] >= self.context.max_words:
-                        key = (index, None)
+                words, number = (), 1.0  # this is done for every row of every decision: no lists, no calls
+                for name in term:
+                    value = fields.get(name)
+                    if value is None:
+                        break
+                    if isinstance(value, str):
+                        words += (value,)
                     else:
-                        n_words[index] += 1
-                if key not in self._places:
-                    fresh.setdefault(key, len(self) + len(fresh))
-                place = self._places.get(key, fresh.get(key, 0))
-                numbers: list[float] = [value for value in values if value is not None and not isinstance(value, str)]
-                row[place] = math.prod(numbers)
+                        number *= value
+                else:
+                    key = (index, words)
+                    place = self._places.get(key)
+                    if place is None:
+                        place = self._new_place(key, fresh, n_words)
+                    row[place] = number
             rows.append(row)
         return rows, list(fresh), kinds
+
+    def _new_place(self, key: Key, fresh: dict[Key, int], n_words: list[int]) -> int:
+        """Return the place of a column that there is not yet, or that of "other", and note it in `fresh`."""
+        index, words = key
+        if key not in fresh:
+            if words and self._terms[index] != (ARM,) and n_words[index] >= self.context.max_words:
+                key = (index, None)
+                if key in self._places:
+                    return self._places[key]
+            else:
+                n_words[index] += 1
+        return fresh.setdefault(key, len(self) + len(fresh))
 
     def add(self, keys: Sequence[Key], kinds: Mapping[str, str]) -> bool:
         """Have these columns too, and tell whether that changes anything."""

@@ -1,7 +1,8 @@
 """What an agent decided."""
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
 from corebandit.agents.ids import DecisionId
 
@@ -28,3 +29,44 @@ class Decision(NamedTuple, Generic[Arm]):
     def propensity(self) -> float | None:
         """Return the probability that the arm was chosen with; None if it is not known."""
         return None if self.propensities is None else self.propensities[self.arm]
+
+
+class Decisions(Sequence[Decision[Arm]]):
+    """Many decisions in their order, and all their `arms` and `ids`.
+
+    Each decision is made when it is first asked for: whoever needs arms and ids alone does not wait for the rest.
+
+    >>> many = Decisions(["red", "green"], ["family-session-0", "family-session-1"])
+    >>> many.arms, len(many), many[1].id
+    (('red', 'green'), 2, 'family-session-1')
+    """
+
+    def __init__(
+        self, arms: Sequence[Arm], ids: Sequence[DecisionId], made: Sequence[Decision[Arm]] | None = None
+    ) -> None:
+        self.arms, self.ids, self._made = tuple(arms), tuple(ids), made
+
+    def _all(self) -> Sequence[Decision[Arm]]:
+        if self._made is None:
+            fields = zip(self.arms, self.ids, repeat(None), repeat(False))
+            self._made = list(map(tuple.__new__, repeat(Decision), fields))  # in no time
+        return self._made
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, place: int) -> Decision[Arm]: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Decision[Arm]]: ...
+    def __getitem__(self, place: int | slice) -> Decision[Arm] | Sequence[Decision[Arm]]:
+        return self._all()[place]
+
+    def __iter__(self) -> Iterator[Decision[Arm]]:
+        return iter(self._all())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __repr__(self) -> str:
+        return f"Decisions({list(self)!r})"

@@ -16,11 +16,12 @@ from corebandit.agents.propensities import Chances
 from corebandit.agents.reach import ENOUGH_SEEN, out_of_reach
 from corebandit.agents.steps import draw_rows, learn_row, select_row
 from corebandit.agents.traffic import Traffic
+from corebandit.agents.widening import widen_over
 from corebandit.contracts.audit import demand
 from corebandit.contracts.errors import BadFeatures, BadInput
 from corebandit.contracts.features import LARGEST_FEATURE, as_row, as_rows, check_finite
 from corebandit.contracts.recipe import FeaturePolicy
-from corebandit.contracts.state import FloatArray, IntArray, carry_over
+from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_count
 from corebandit.randomness.stream import Stream
 
@@ -248,7 +249,7 @@ class FeatureDesk(Desk):
         """Have more columns, which were 0 in all rows so far."""
         if self.n_features is not None and n_features > self.n_features:
             state = self.policy.start(self.n_arms, n_features, self.horizon, self.capacity)
-            carry_over(self.state, state)
+            widen_over(self.state, state)
             self.n_features, seen = n_features, np.zeros((2, n_features))
             seen[:, : self.seen.shape[1]] = self.seen
             self.seen = seen

@@ -58,8 +58,10 @@ class Watch:
         (0.5, 1.0)
         """
         self.newest.append(reward)
-        if len(self.newest) < BLOCK:
-            return False
+        return len(self.newest) >= BLOCK and self.has_changed()
+
+    def has_changed(self) -> bool:
+        """Tell whether the option seems to have changed, now that a block of rewards is full."""
         block = _block(self.newest)
         self.blocks.append(block)
         self.whole = _together(self.whole, block)
@@ -83,9 +85,11 @@ def notice(options: Any, traffic: Any, option: int, reward: float) -> None:
     tally = traffic.tallies[option]
     if tally.open > BLOCK:
         return
-    if tally.watch is None:
-        tally.watch = Watch()
-    if tally.watch.hears(reward) and (change := tally.watch.change) is not None:
+    watch = tally.watch
+    if watch is None:
+        watch = tally.watch = Watch()
+    watch.newest.append(reward)  # as in `hears`, in less time
+    if len(watch.newest) >= BLOCK and watch.has_changed() and (change := watch.change) is not None:
         tell_of(options.noun, options.names[option], change)
 
 
@@ -122,7 +126,7 @@ def _changed_at(blocks: list[Block], whole: Block) -> int | None:
         return None
     fewest = FEWEST_BY_KURTOSIS * (fourth / spread) * (n / spread)  # rewards that make a mean nearly normal
     most, split, before, above = 2.0 * spread / n * math.log(n**1.5 / DELTA), None, 0, 0.0
-    for place, (size, of_block, *_) in enumerate(blocks[:-1], start=1):
+    for place, (size, of_block, _, _) in enumerate(blocks[:-1], start=1):
         before += size
         above += size * (of_block - mean)
         found = above * above / before * (n / (n - before))

@@ -69,11 +69,10 @@ class Refits:
     def _end(self, journal: Journal) -> None:
         model, self._model, self._thread = self._model, None, None
         if isinstance(model, Exception):
-            self.pending, self._failed_at = None, self._desk.n_observations
+            self.fail()
             sentence = f"the model stays as it was, since it could not be fitted again: {model}"
             warnings.warn(sentence, stacklevel=4 if journal is None else 5)  # whoever asked; durable agents ask inside
         else:
-            self._failed_at = None
             self.take_over(model)
         if journal is not None:
             journal([REFIT_FAILED if isinstance(model, Exception) else REFIT_DONE])
@@ -84,7 +83,11 @@ class Refits:
         demand(fit is not None, "a model takes over whose fit never began")
         assert fit is not None
         state.end_fit(fit, state.fitted(fit, state.rows[: fit.targets.size].copy()) if model is None else model)
-        self.pending = None
+        self.pending = self._failed_at = None
+
+    def fail(self) -> None:
+        """Keep the model as it is, and note when its fit failed: the next one waits for as much news as ever."""
+        self.pending, self._failed_at = None, self._desk.n_observations
 
     def leave_thread(self) -> None:
         """Have no thread, as in a process that was forked; what is pending is begun anew."""
@@ -98,8 +101,8 @@ class Refits:
     # Saving -------------------------------------------------------------------------------------------------------
 
     def content(self) -> dict[str, Any]:
-        """Return a copy of what is pending, and how many columns the model knows if not all, for `in_json`."""
-        content: dict[str, Any] = {}
+        """Return a copy of what is pending or has failed, and how many columns the model knows if not all."""
+        content: dict[str, Any] = {} if self._failed_at is None else {"refit_failed_at": self._failed_at}
         if (fit := self.pending) is not None:
             content["refit"] = {"targets": fit.targets, "seed": fit.seed, "n_columns": fit.n_columns}
         n_columns = None if self._desk.state is None else self._desk.state.model.n_columns
@@ -108,6 +111,9 @@ class Refits:
     def restore(self, content: dict[str, Any]) -> None:
         """Have pending what was saved."""
         desk = self._desk
+        if "refit_failed_at" in content:
+            self._failed_at = check_count("refit_failed_at", content["refit_failed_at"], at_least=0)
+            demand(self._failed_at <= desk.n_observations, "refit_failed_at must not be after all that was learnt")
         if (saved := content.get("refit")) is not None:
             targets = array_from_json(saved["targets"])
             demand(targets.ndim == 1 and targets.size <= desk.n_observations, "refit must be of what was learnt")

@@ -82,7 +82,7 @@ def _do_again(agent: Any, event: list[Any]) -> None:
     elif kind == REFIT_DONE:
         agent._refits.take_over()
     elif kind == REFIT_FAILED:
-        agent._refits.pending = None
+        agent._refits.fail()
     elif kind == CHANGE:
         raise DamagedFile("its policy was changed here, and what it was then cannot be read")
     else:

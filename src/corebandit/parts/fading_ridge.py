@@ -22,15 +22,14 @@ from corebandit.parts.ridge import (
     SQUARABLE,
     Noise,
     Ridge,
-    Span,
     audit_factor,
     new_noise,
     new_ridge,
-    new_span,
     rotate_in,
     solve_lower,
     solve_upper,
 )
+from corebandit.parts.span import Span, new_span
 from corebandit.randomness.stream import Stream
 
 LEAST_REST = 1e-6  # of a row's length squared, in the metric of the factor, that taking it out must leave

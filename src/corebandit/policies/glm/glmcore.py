@@ -26,7 +26,8 @@ from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_choice
 from corebandit.parts.glm import GLM, check_glm, new_glm
 from corebandit.parts.pool import SAMPLERS, SEEN, Pool, new_pool
-from corebandit.parts.ridge import Span, new_span, predict
+from corebandit.parts.ridge import predict
+from corebandit.parts.span import Span, new_span
 from corebandit.parts.warm_up import WarmsUp, favour_least_chosen, is_warming_up, known_log, rounds_per_log
 from corebandit.policies.glm.glm_policy import GLMPolicy
 from corebandit.randomness.stream import Stream

@@ -20,7 +20,8 @@ from corebandit.contracts.audit import check_pulls
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
 from corebandit.parts.glm import GLM, check_glm, new_glm
-from corebandit.parts.ridge import Span, new_span, predict
+from corebandit.parts.ridge import predict
+from corebandit.parts.span import Span, new_span
 from corebandit.policies.glm.glm_policy import GLMPolicy
 from corebandit.randomness.stream import Stream
 

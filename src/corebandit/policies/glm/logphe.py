@@ -22,7 +22,8 @@ from corebandit.contracts.audit import check_pulls, check_whole, demand
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
 from corebandit.parts.glm import GLM, check_sigma0, new_glm
-from corebandit.parts.ridge import Span, new_span, predict
+from corebandit.parts.ridge import predict
+from corebandit.parts.span import Span, new_span
 from corebandit.policies.arms.phe import n_further_pseudo_rewards, n_pseudo_rewards_in_all
 from corebandit.policies.glm.glm_policy import LogisticPolicy
 from corebandit.randomness.stream import Stream

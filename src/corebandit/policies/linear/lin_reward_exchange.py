@@ -30,7 +30,8 @@ from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
 from corebandit.parts.exchange import REWARDS, Exchange, check_exchange, new_exchange
-from corebandit.parts.ridge import Ridge, Span, new_ridge, new_span
+from corebandit.parts.ridge import Ridge, new_ridge
+from corebandit.parts.span import Span, new_span
 from corebandit.randomness.stream import Stream
 
 

@@ -30,7 +30,8 @@ from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
 from corebandit.parts.groups import Groups, new_groups
 from corebandit.parts.pool import SEEN, Pool, check_form, new_pool
-from corebandit.parts.ridge import Noise, Ridge, Span, new_noise, new_ridge, new_span
+from corebandit.parts.ridge import Noise, Ridge, new_noise, new_ridge
+from corebandit.parts.span import Span, new_span
 from corebandit.parts.warm_up import WarmsUp, favour_least_chosen, is_warming_up, known_log, rounds_per_log
 from corebandit.randomness.stream import Stream
 

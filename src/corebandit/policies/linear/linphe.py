@@ -29,7 +29,8 @@ from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
 from corebandit.parts.groups import Groups, new_groups
-from corebandit.parts.ridge import Noise, Ridge, Span, new_noise, new_ridge, new_span
+from corebandit.parts.ridge import Noise, Ridge, new_noise, new_ridge
+from corebandit.parts.span import Span, new_span
 from corebandit.policies.arms.phe import (
     check_pseudo_rewards,
     n_further_pseudo_rewards,
