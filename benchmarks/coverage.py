@@ -33,7 +33,7 @@ def regrets(runs: int, seed: int, folder: str) -> dict[tuple[str, str], np.ndarr
     for title, problem in figure1.CLASSES.items():
         known = figure1._policies(problem, "fast")
         policies = {label: known[label] for label in (*figure1.CORE.values(), *RIVALS)}
-        policies["CORe (recommended)"] = cb.RecommendedCORe()
+        policies["CORe (warm-up 0.5)"] = cb.CORe(warm_up=0.5)
         experiment = cb.Experiment(problem, policies, horizon=10_000, runs=runs, seed=seed, name=title)
         result = cb.run(experiment, folder=folder, progress=True)
         found |= {(title, label): result.regret(label)[:, -1] for label in policies}

@@ -2,7 +2,7 @@
 
     python benchmarks/exploration.py grid grid.json                   here: what is to be played first
     python benchmarks/device.py play grid.json --finals grid.npz      there
-    python benchmarks/exploration.py choose grid.json grid.npz        here: which setting the rule chooses
+    python benchmarks/exploration.py choose grid.json grid.npz        here: which setting the rule chooses; docs/results
     python benchmarks/exploration.py report report.json grid.json grid.npz   here: what is to be played then
     python benchmarks/device.py play report.json --finals report.npz  there
     python benchmarks/exploration.py store report.json report.npz     here: into docs/results
@@ -22,10 +22,8 @@ from typing import Any
 import numpy as np
 
 from corebandit.experiments.experiment import Experiment
-from corebandit.experiments.statistics import exponential, largest_log_ratio, mean_estimate
 from corebandit.reproduction.figure import Size
 from corebandit.reproduction.studies import exploration_study as study
-from corebandit.reproduction.studies.warmup_study import share_gone_bad
 
 STORED = Path(__file__).parent.parent / "docs/results/exploration_large.json"
 
@@ -38,17 +36,14 @@ def grid(arguments: argparse.Namespace) -> None:
 
 
 def choose(arguments: argparse.Namespace) -> None:
-    """Say how settings compare, and which one the rule chooses."""
+    """Say how settings compare, and which one the rule chooses; keep that."""
     played = _read(arguments.experiments)
     found = list(study.cells(played, _finals(played, arguments.finals)))
-    for horizon in dict.fromkeys(cell.horizon for cell in found):
-        print(f"{horizon:,} rounds: ratio to the best rival, geometric mean and largest; runs gone bad")
-        for setting in dict.fromkeys((cell.alpha, cell.extra) for cell in found):
-            these = [cell for cell in found if (cell.alpha, cell.extra, cell.horizon) == (*setting, horizon)]
-            ratio = float(np.exp(np.mean(np.log([cell.ratio for cell in these]))))
-            worst, bad = max(cell.ratio for cell in these), np.mean([cell.gone_bad for cell in these])
-            print(f"  alpha {setting[0]:g}, extra {setting[1]:2d}: {ratio:.3f} {worst:.3f} {100 * bad:.1f} %")
+    rows = study.compared_settings(found)
+    for row in rows:
+        print("{horizon:7,} {setting}: {ratio:.3f}, at most {worst:.3f}; {gone bad:.3f} gone bad".format(**row))
     print("chosen by the rule: alpha {:g}, extra {}".format(*study.chosen_setting(found)))
+    _store(settings=[row | {"runs": played[0]["runs"]} for row in rows])
 
 
 def report(arguments: argparse.Namespace) -> None:
@@ -61,31 +56,17 @@ def report(arguments: argparse.Namespace) -> None:
 
 
 def store(arguments: argparse.Namespace) -> None:
-    """Summarise what was reported."""
+    """Keep how CORe compares with the best rivals."""
     played = _read(arguments.experiments)
-    finals = _finals(played, arguments.finals)
-    rows = []
-    for experiment in played:
-        regrets = finals[experiment["name"], experiment["label"]]
-        rivals = {policy: regret for policy, regret in regrets.items() if policy not in study.OWN}
-        for policy, regret in regrets.items():
-            interval = mean_estimate(regret).interval()
-            row = {
-                **{name: experiment[name] for name in ("name", "title", "label", "horizon")},
-                **{"policy": policy, "setting": experiment["policies"][policy], "runs": int(regret.size)},
-                **{"mean": interval.value, "ci_low": interval.ci_low, "ci_high": interval.ci_high},
-                **{"median": float(np.median(regret)), "gone_bad": share_gone_bad(regret)},
-            }
-            if policy in study.OWN:
-                ratio = exponential(largest_log_ratio([regret], list(rivals.values())).interval())
-                row |= {"ratio": ratio.value, "ratio_low": ratio.ci_low, "ratio_high": ratio.ci_high}
-                row["best_rival"] = min(rivals, key=lambda rival: float(rivals[rival].mean()))
-            rows.append(row)
-            print(
-                f"{row['title']:24} {row['horizon']:7,} {policy:20} {row['mean']:9.2f} {row.get('ratio', 0):.3f}",
-                flush=True,
-            )
-    STORED.write_text(json.dumps({"rows": rows}, indent=1) + "\n", encoding="utf-8")
+    rows = study.ratios(played, _finals(played, arguments.finals))
+    for row in rows:
+        print("{title:24} {horizon:7,} {policy:20} {mean:9.2f}, {ratio:.3f} of {best rival}".format(**row))
+    _store(ratios=rows)
+
+
+def _store(**parts: Any) -> None:
+    kept = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
+    STORED.write_text(json.dumps({**kept, **parts}, indent=1) + "\n", encoding="utf-8")
 
 
 def _size(runs: int) -> Size:

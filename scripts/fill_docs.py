@@ -12,6 +12,8 @@ A page has marks in it, between which this script writes:
     <!-- numbers: evidence figure1 -->    the same, with what decided
     <!-- numbers: about figure1 -->       how large the run was, when and by which version
     <!-- numbers: settings warmup -->     how settings of CORe's warm-up compare with the best rivals
+    <!-- numbers: settings exploration_large --> the same of settings without a warm-up
+    <!-- numbers: ratios exploration -->  CORe without a warm-up beside the best rival, on each problem
     <!-- numbers: differences samplers --> each policy beside the first one, on the same problems
     <!-- numbers: worlds drift -->        CORe's forms in each world that changes, beside the best rival
     <!-- numbers: lines gain -->          a table as a benchmark stored it
@@ -32,18 +34,18 @@ from typing import Any
 
 from corebandit.experiments.result import Result
 from corebandit.report import tables
-from corebandit.reproduction.studies import drift_study, warmup_study
+from corebandit.reproduction.studies import drift_study, exploration_study, warmup_study
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "results"
 PAGES = (
     "README.md",
-    *(f"docs/{page}.md" for page in ("results", "which_policy", "own_model", "guide", "live", "ranking", "changing")),
+    *(f"docs/{page}.md" for page in ("results", "which_policy", "own_model", "guide", "live", "ranking", "changing", "exploration")),
 )
 FIGURES = {"F1": "figure1", "F2": "figure2", "F3": "figure3", "F4": "figure4", "T": "theory"}
 STUDIES = {"G": "glm", "X": "exchange", "W": "warmup", "N": "neural", "D": "drift", "E": "exploration"}  # by how their claims begin
 FILES = ("refits", "samplers", "observes")  # of `corebandit run docs/results/*.toml`, without claims
-SHOWN = {"warmup": tuple(warmup_study.PARTS), "drift": drift_study.PARTS}
+SHOWN = {"warmup": tuple(warmup_study.PARTS), "drift": drift_study.PARTS, "exploration": ()}  # the last: ratios alone
 KEPT = ("figure", "problem", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")
 SETTINGS = {  # warm-up factor and alpha
     "short": (0.5, 0.6),
@@ -90,6 +92,9 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
         }
         if figure == "warmup":
             content["settings"] = settings_of(Result.load(folder))
+        if figure == "exploration":
+            result = Result.load(folder)
+            content["ratios"] = exploration_study.ratios(result.experiments, exploration_study.finals_of(result))
         if figure in FILES:
             content["differences"] = Result.load(folder).differences().to_dicts()
         into.mkdir(exist_ok=True)
@@ -203,6 +208,25 @@ def settings(stored: Stored, figure: str) -> str:
     return _lines(lines)
 
 
+def ratios(stored: Stored, figure: str, policy: str = exploration_study.NO_WARM_UP) -> str:
+    """Return CORe's regret divided by that of the best rival: a row a problem, a column a horizon."""
+    cells: dict[str, dict[str, str]] = {}
+    for row in stored["ratios"]:
+        if row["policy"] == policy:
+            size = f"{row['horizon']:,} rounds, {row['runs']:,} runs"
+            said = f"{row['ratio']:.2f} [{row['ratio_low']:.2f}, {row['ratio_high']:.2f}] ({row['best rival']})"
+            cells.setdefault(row["title"], {})[size] = said
+    columns = list(dict.fromkeys(size for said in cells.values() for size in said))
+    lines = [("problem", *columns), ("---",) * (1 + len(columns))]
+    lines += [(title, *(said.get(column, "") for column in columns)) for title, said in cells.items()]
+    logs: dict[str, list[float]] = {}
+    for row in stored["ratios"]:
+        if row["policy"] == policy:
+            logs.setdefault(f"{row['horizon']:,}", []).append(math.log(row["ratio"]))
+    means = (f"**{math.exp(sum(values) / len(values)):.2f}**" for values in logs.values())
+    return _lines([*lines, ("**geometric mean**", *means)])
+
+
 def differences(stored: Stored, figure: str) -> str:
     """Return each policy beside the first one: a row a problem, the difference with its interval."""
     lines = []
@@ -249,6 +273,7 @@ BLOCKS: dict[str, Callable[..., str]] = {
     "evidence": evidence,
     "about": about,
     "settings": settings,
+    "ratios": ratios,
     "differences": differences,
     "worlds": worlds,
     "lines": stored_lines,

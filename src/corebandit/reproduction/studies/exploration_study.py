@@ -21,6 +21,7 @@ from corebandit.contracts.state import FloatArray
 from corebandit.experiments.description import Point
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
+from corebandit.experiments.statistics import exponential, largest_log_ratio, mean_estimate
 from corebandit.policies.arms.core import CORe
 from corebandit.report import Drawing, ratio_maps, tables
 from corebandit.report.claim import Claim, Finding
@@ -132,6 +133,23 @@ def chosen_setting(found: list[Cell]) -> tuple[float, int]:
     return min(safe, key=lambda setting: float(np.mean(logs[setting])))
 
 
+def compared_settings(found: list[Cell]) -> list[dict[str, Any]]:
+    """Return how the settings compare, a row for each and each horizon, over the problems that one is chosen on."""
+    rows = []
+    for horizon in sorted({cell.horizon for cell in found}):
+        for alpha, extra in dict.fromkeys((cell.alpha, cell.extra) for cell in found):
+            these = [cell for cell in found if (cell.horizon, cell.alpha, cell.extra) == (horizon, alpha, extra)]
+            ratios, bad = [cell.ratio for cell in these], [cell.gone_bad for cell in these]
+            rows.append(
+                {
+                    **{"setting": f"alpha {alpha:g}, {extra} extra draws", "horizon": horizon},
+                    **{"ratio": float(np.exp(np.mean(np.log(ratios)))), "worst": max(ratios)},
+                    **{"gone bad": float(np.mean(bad)), "worst gone bad": max(bad)},
+                }
+            )
+    return rows
+
+
 def finals_of(result: Result) -> Regrets:
     """Return final regrets by policy, for each experiment's name and problem."""
     finals: Regrets = {}
@@ -166,6 +184,36 @@ def reported(size: Size, tried: Regrets) -> list[Experiment]:
             name = experiment_name(horizon)
             found.append(size.experiment(kind.problem, policies, name=name, title=title, horizon=horizon, runs=runs))
     return found
+
+
+def ratios(played: Sequence[Mapping[str, Any]], finals: Regrets) -> list[dict[str, Any]]:
+    """Return CORe's regret beside that of the best rival, a row for each of CORe's settings on each problem.
+
+    Which rival is best is asked in every resample anew, so that intervals know of that choice.
+    """
+    rows = []
+    for experiment in played:
+        if experiment["name"] != experiment_name(experiment["horizon"]):
+            continue
+        regrets = finals[experiment["name"], experiment["label"]]
+        rivals = {policy: regret for policy, regret in regrets.items() if policy not in OWN}
+        best = min(rivals, key=lambda rival: float(rivals[rival].mean()))
+        for policy in OWN:
+            regret = regrets[policy]
+            mean, ratio = (
+                mean_estimate(regret).interval(),
+                largest_log_ratio([regret], list(rivals.values())).interval(),
+            )
+            share = exponential(ratio)
+            rows.append(
+                {
+                    **{"title": experiment["title"], "horizon": experiment["horizon"], "policy": policy},
+                    **{"runs": int(regret.size), "mean": mean.value, "ci_low": mean.ci_low, "ci_high": mean.ci_high},
+                    **{"ratio": share.value, "ratio_low": share.ci_low, "ratio_high": share.ci_high},
+                    **{"best rival": best, "gone bad": share_gone_bad(regret)},
+                }
+            )
+    return rows
 
 
 def claims(result: Result) -> list[Claim]:
