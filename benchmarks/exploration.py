@@ -24,8 +24,9 @@ import numpy as np
 from corebandit.experiments.experiment import Experiment
 from corebandit.reproduction.figure import Size
 from corebandit.reproduction.studies import exploration_study as study
+from storing import STORE, made_by
 
-STORED = Path(__file__).parent.parent / "docs/results/exploration_large.json"
+STORED = STORE / "exploration_large.json"
 
 
 def grid(arguments: argparse.Namespace) -> None:
@@ -66,7 +67,8 @@ def store(arguments: argparse.Namespace) -> None:
 
 def _store(**parts: Any) -> None:
     kept = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
-    STORED.write_text(json.dumps({**kept, **parts}, indent=1) + "\n", encoding="utf-8")
+    content = {**kept, "about": made_by("exploration"), **parts}
+    STORED.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def _size(runs: int) -> Size:

@@ -40,10 +40,20 @@ ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "results"
 PAGES = (
     "README.md",
-    *(f"docs/{page}.md" for page in ("results", "which_policy", "own_model", "guide", "live", "ranking", "changing", "exploration")),
+    *(
+        f"docs/{page}.md"
+        for page in ("results", "which_policy", "own_model", "guide", "live", "ranking", "changing", "exploration")
+    ),
 )
 FIGURES = {"F1": "figure1", "F2": "figure2", "F3": "figure3", "F4": "figure4", "T": "theory"}
-STUDIES = {"G": "glm", "X": "exchange", "W": "warmup", "N": "neural", "D": "drift", "E": "exploration"}  # by how their claims begin
+STUDIES = {
+    "G": "glm",
+    "X": "exchange",
+    "W": "warmup",
+    "N": "neural",
+    "D": "drift",
+    "E": "exploration",
+}  # by how their claims begin
 FILES = ("refits", "samplers", "observes")  # of `corebandit run docs/results/*.toml`, without claims
 SHOWN = {"warmup": tuple(warmup_study.PARTS), "drift": drift_study.PARTS, "exploration": ()}  # the last: ratios alone
 KEPT = ("figure", "problem", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")

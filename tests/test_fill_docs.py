@@ -11,7 +11,7 @@ from corebandit.report import tables
 from corebandit.report.claim import Claim
 from corebandit.reproduction.figure import Size
 from corebandit.reproduction.publish import publish
-from corebandit.reproduction.studies import drift_study, warmup_study
+from corebandit.reproduction.studies import drift_study, exploration_study, warmup_study
 from made_up import made_up
 
 ROOT = Path(__file__).parents[1]
@@ -122,6 +122,21 @@ def test_settings_of_the_warm_up_are_compared_with_the_best_rival_of_each_proble
     page = SCRIPT["filled"]("<!-- numbers: settings warmup -->\n<!-- end -->", {"warmup": {"settings": rows}})
     assert "| setting | 100 rounds, 60 runs | 1,000 rounds, 30 runs | gone bad, 100 | gone bad, 1,000 |" in page
     assert "| short: factor 0.5, alpha 0.6 | 1.5" in page
+
+
+def test_core_without_a_warm_up_is_shown_beside_the_best_rival_of_each_problem():
+    row = {"policy": exploration_study.NO_WARM_UP, "runs": 40, "ratio_low": 0.8, "ratio_high": 1.3, "best rival": "TS"}
+    rows = [
+        {**row, "title": "Clicks", "horizon": 100, "ratio": 1.2},
+        {**row, "title": "Clicks", "horizon": 1000, "ratio": 0.9},
+        {**row, "title": "Sales", "horizon": 100, "ratio": 0.3},
+        {**row, "title": "Sales", "horizon": 100, "ratio": 7.0, "policy": exploration_study.PAPER},
+    ]
+    page = SCRIPT["filled"]("<!-- numbers: ratios exploration -->\n<!-- end -->", {"exploration": {"ratios": rows}})
+    assert "| problem | 100 rounds, 40 runs | 1,000 rounds, 40 runs |" in page
+    assert "| Clicks | 1.20 [0.80, 1.30] (TS) | 0.90 [0.80, 1.30] (TS) |" in page
+    assert "| Sales | 0.30 [0.80, 1.30] (TS) |  |" in page
+    assert "| **geometric mean** | **0.60** | **0.90** |" in page
 
 
 def test_forms_of_core_are_shown_beside_the_best_rival_of_each_world():

@@ -51,7 +51,7 @@ def test_what_was_saved_under_the_name_keeps_its_setting(policy):
     old, source = policy(**OLD), Source("data", "from_dict", "data", {})
     assert cb.Agent.from_dict(content).policy == old
     assert cb.Agent.from_dict(content, old).policy == old
-    with pytest.raises(ValueError, match="alpha was 0.6, is 0.7"):
+    with pytest.raises(ValueError, match=r"alpha was 0\.6, is 0\.7"):
         cb.Agent.from_dict(content, policy())
     ranking = {"name": "Ranked", "policy": content["policy"]}
     if policy is cb.RecommendedCORe:

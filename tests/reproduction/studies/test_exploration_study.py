@@ -1,5 +1,5 @@
 import dataclasses
-import importlib.util
+import importlib
 import json
 from pathlib import Path
 
@@ -7,18 +7,22 @@ import numpy as np
 import pytest
 
 import corebandit as cb
+from corebandit.experiments.curve import Curve
 from corebandit.randomness.stream import stream
 from corebandit.report.claim import FAILS, HOLDS
-from corebandit.reproduction.studies import STUDIES, exploration_cells as cells, exploration_study as study
+from corebandit.reproduction.studies import STUDIES, bad_runs, exploration_cells as cells, exploration_study as study
 from made_up import made_up, verdicts_of
 
 FIGURE = STUDIES["exploration"]
 SIZE = FIGURE.paper_size
-SPEC = importlib.util.spec_from_file_location(
-    "exploration", Path(__file__).parents[3] / "benchmarks" / "exploration.py"
-)
-script = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(script)
+BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """The benchmark of the large form."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    return importlib.import_module("exploration")
 
 
 @pytest.mark.heavy
@@ -124,17 +128,63 @@ def test_the_map_outlines_a_setting_and_says_what_the_rule_finds():
 
 
 @pytest.mark.heavy
-def test_regrets_that_a_gpu_has_left_are_found_by_experiment_and_policy(tmp_path, capsys):
-    file, finals = tmp_path / "grid.json", tmp_path / "grid.npz"
-    script.grid(script.argparse.Namespace(experiments=file, runs=1500))
-    played = json.loads(file.read_text())["experiments"]
-    parts, place = {}, 0
-    for experiment in played:
-        for label in experiment["policies"]:
-            for size in (1000, 500):  # as chunks are cut
-                level = 50.0 if label == "alpha 0.7, extra 8" else 100.0
-                parts[f"{experiment['label']}|{label}|{place}"] = np.full(size, level + len(parts) * 1e-9)
-                place += 1
-    np.savez(finals, **parts)
-    script.choose(script.argparse.Namespace(experiments=file, finals=finals))
-    assert "chosen by the rule: alpha 0.7, extra 8" in capsys.readouterr().out
+def test_regrets_that_a_gpu_has_left_are_found_by_experiment_and_policy(script, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(script, "STORED", tmp_path / "stored.json")
+    grid, report, finals = (tmp_path / name for name in ("grid.json", "report.json", "finals.npz"))
+
+    def play(file, best):
+        parts, place = {}, 0
+        for experiment in json.loads(file.read_text())["experiments"]:
+            for label in experiment["policies"]:
+                for size in (1000, 500):  # as chunks are cut
+                    level = np.full(size, 50.0 if label == best else 100.0) + np.arange(size) * 1e-3
+                    parts[f"{experiment['label']}|{label}|{place}"] = level
+                    place += 1
+        np.savez(finals, **parts)
+
+    def command(function, **files):
+        function(script.argparse.Namespace(**files))
+        return capsys.readouterr().out
+
+    command(script.grid, experiments=grid, runs=1500)
+    play(grid, "alpha 0.7, extra 8")
+    assert "chosen by the rule: alpha 0.7, extra 8" in command(script.choose, experiments=grid, finals=finals)
+    command(script.report, experiments=report, grid=grid, finals=finals, runs=1500)
+    described = json.loads(report.read_text())["experiments"]
+    assert [each["horizon"] for each in described] == sorted((each["horizon"] for each in described), reverse=True)
+    longest = {label for each in described if each["horizon"] == 100_000 for label in each["policies"]}
+    assert longest.isdisjoint({"SSMC", "NP-TS"})
+    assert {"LinUCB", "PHE"} <= longest
+    play(report, study.NO_WARM_UP)
+    command(script.store, experiments=report, finals=finals)
+    stored = json.loads((tmp_path / "stored.json").read_text())
+    assert len(stored["settings"]) == 3 * 16
+    assert len(stored["ratios"]) == 3 * (21 + 21 + 11)
+    for row in stored["ratios"]:
+        assert row["ratio"] == pytest.approx(0.5 if row["policy"] == study.NO_WARM_UP else 1.0, rel=0.01)
+        assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
+
+
+def test_a_run_is_on_a_wrong_arm_while_it_loses_much_faster_than_the_median_run():
+    rounds = np.array([100, 1000, 2000, 5000, 10_000])
+    calm, bad = np.array([5.0, 6.0, 7.0, 8.0, 9.0]), np.array([5.0, 6.0, 106.0, 107.0, 607.0])
+    curve = Curve("f", "p", "CORe", "", rounds, np.stack([calm, bad, calm]), cpu_seconds=1.0)
+    ends, lengths, is_wrong = bad_runs.on_wrong_arm(curve, fastest=0.01)
+    assert ends.tolist() == [1000, 2000, 5000, 10_000]
+    assert lengths.tolist() == [900, 1000, 3000, 5000]
+    assert is_wrong.tolist() == [[False] * 4, [False, True, False, True], [False] * 4]
+
+
+def test_how_runs_go_bad_is_drawn_for_every_setting():
+    experiments = bad_runs.experiments(dataclasses.replace(SIZE, runs=5))
+    assert [(each.horizon, each.runs) for each in experiments] == [(100_000, 10)]
+    assert experiments[0].policies["no warm-up, extra draws"].extra == study.SETTING.extra
+    growing = {1000: 1.0, 10_000: 10.0, 100_000: 20.0}
+    result = made_up(
+        experiments, lambda _, label: {at: 9 * lost if label == "no warm-up" else lost for at, lost in growing.items()}
+    )
+    [drawing] = bad_runs.drawings(result, under="exploration")
+    assert [axes.get_title(loc="left") for axes in drawing.figure.axes] == ["Runs on a wrong arm", "For how long"]
+    [legend] = drawing.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == list(bad_runs.SETTINGS)
+    assert not bad_runs.drawings(made_up([], None), under="exploration")

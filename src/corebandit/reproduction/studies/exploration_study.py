@@ -208,8 +208,8 @@ def ratios(played: Sequence[Mapping[str, Any]], finals: Regrets) -> list[dict[st
             rows.append(
                 {
                     **{"title": experiment["title"], "horizon": experiment["horizon"], "policy": policy},
-                    **{"runs": int(regret.size), "mean": mean.value, "ci_low": mean.ci_low, "ci_high": mean.ci_high},
-                    **{"ratio": share.value, "ratio_low": share.ci_low, "ratio_high": share.ci_high},
+                    **{"runs": int(regret.size), "mean": mean.value, "ci_low": mean.low, "ci_high": mean.high},
+                    **{"ratio": share.value, "ratio_low": share.low, "ratio_high": share.high},
                     **{"best rival": best, "gone bad": share_gone_bad(regret)},
                 }
             )
