@@ -68,7 +68,7 @@ def test_no_file_can_have_memory_for_what_it_does_not_hold(tmp_path, spec, claim
 @pytest.mark.parametrize("n_features", [4, 10**5, 10**12])
 def test_features_that_nobody_has_seen_take_no_memory(tmp_path, n_features):
     with pytest.raises(DamagedFile, match="or damaged"):
-        cb.Agent.load(forged(tmp_path, content_of(trained("LinUCB", "clicks")), n_features=n_features))
+        cb.Agent.load(forged(tmp_path, content_of(trained("LinTS", "clicks")), n_features=n_features))
 
 
 def test_data_expand_no_further_than_the_array_they_are_for(tmp_path):

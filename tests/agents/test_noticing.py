@@ -40,7 +40,7 @@ def warnings_in(caplog) -> int:
 def test_a_change_of_who_is_asked_about_is_none_of_the_world(caplog):
     features, ranking = (
         cb.Agent(cb.LinTS(), ["red", "green"], seed=1),
-        cb.RankingAgent(cb.Ranked(cb.UCB1()), list("abc"), 2),
+        cb.RankingAgent(cb.CascadeUCB1(), list("abc"), 2),
     )
     with caplog.at_level(logging.WARNING, logger="corebandit"):
         for index in range(900):
