@@ -73,7 +73,7 @@ def test_features_that_nobody_has_seen_take_no_memory(tmp_path, n_features):
 
 def test_data_expand_no_further_than_the_array_they_are_for(tmp_path):
     content = content_of(trained("UCB1", "clicks"))
-    bomb = {**content["state"][0], "zlib": array_to_json(np.zeros(10**7))["zlib"]}
+    bomb = {**content["state"][0], "zlib": array_to_json(np.zeros(10**6))["zlib"]}
     with pytest.raises(DamagedFile, match="an array of 32 bytes has other data"):
         cb.Agent.load(forged(tmp_path, content, state=[bomb, content["state"][1]]))
 

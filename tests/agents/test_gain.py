@@ -342,6 +342,7 @@ def test_the_interval_covers_whenever_one_looks(script, law, n_runs, n_decisions
     assert covered >= 0.95 * n_runs - (n_runs < 100)
 
 
+@pytest.mark.heavy
 def test_a_plain_interval_would_not_cover():
     """Whoever looks 200 times at a normal interval sees it miss; this one is for looking."""
     rng, n = np.random.default_rng(1), np.arange(1_000, 50_001, 250)

@@ -80,6 +80,7 @@ def test_a_change_is_told_once_however_often_an_agent_is_opened(caplog, tmp_path
     assert warnings_in(caplog) == 1
 
 
+@pytest.mark.heavy
 def test_a_world_that_stays_the_same_is_left_in_peace():
     rng = np.random.default_rng(2)
     purchases = np.where(rng.random((20, 20_000)) < 0.01, rng.exponential(size=(20, 20_000)), 0.0)

@@ -17,6 +17,8 @@ from corebandit.reproduction.paper import FIGURES
 from corebandit.reproduction.provenance import parameters_told, provenance_of
 from corebandit.reproduction.sources import SOURCES
 
+pytestmark = pytest.mark.heavy  # all experiments of all figures are described
+
 PAGE = Path(__file__).parents[2] / "docs" / "rivals.md"
 NAMES = ("figure1", "figure2", "figure3", "figure4")
 

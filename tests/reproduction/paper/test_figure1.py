@@ -118,6 +118,7 @@ def test_claims_are_judged_under_every_reading_of_their_rivals():
     }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("change", "claims"),
     [
