@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from corebandit.catalogue import known_policies, signature
 from corebandit.cli import app
+from often import often
 
 ROOT = Path(__file__).parent.parent
 TOLD_IN_ORDER = ROOT / "docs" / "ranking.md"  # where commands use what the Python before them wrote
@@ -31,7 +32,11 @@ def blocks(page, language):
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    often([page for page in PAGES if page.name != "neural.md"], PAGES, pytest.mark.thorough),
+    ids=lambda page: page.name,
+)
 def test_the_python_on_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # What is found by its name is compiled once and kept, as a user's file would be.
@@ -41,7 +46,7 @@ def test_the_python_on_a_page_runs(page, tmp_path, monkeypatch):
         exec(compile(block, str(page), "exec"), vars(module))
 
 
-@pytest.mark.heavy
+@pytest.mark.thorough  # six ranking policies
 @pytest.mark.usefixtures("undrawn", "few_queries")
 def test_a_page_told_in_order_runs_from_top_to_bottom(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -98,6 +98,7 @@ def test_what_is_not_stored_is_no_silence(stored):
             SCRIPT["filled"](mark, results)
 
 
+@pytest.mark.heavy
 def test_policies_of_an_experiment_of_one_file_are_shown_beside_the_first(tmp_path, undrawn):
     experiment = cb.Experiment(cb.BernoulliBandit(), {"exact": cb.UCB1(), "fast": cb.UCB1()}, 300, 12, name="samplers")
     publish(cb.run(experiment), tmp_path, title="t", command="corebandit run x.toml", seconds=1.0)

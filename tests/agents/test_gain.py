@@ -189,6 +189,7 @@ def test_there_is_no_interval_before_rewards_have_come():
     assert gain_of(control, 0.1, Named(["a"])).ci_low is not None
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("rates", [(0.0008, 0.0004), (0.0004, 0.0008), (0.004, 0.008)])
 def test_the_interval_covers_where_rewards_are_rare(rates):
     """Before anyone has bought, an interval would be a point at 0."""
@@ -330,6 +331,7 @@ def script(monkeypatch):
     return import_module("gain")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("law", ["lognormal", "Pareto", "purchases"])
 @pytest.mark.parametrize(
     ("n_runs", "n_decisions"), [(15, 4_000), pytest.param(1_000, 20_000, marks=pytest.mark.endurance)]
@@ -340,6 +342,7 @@ def test_the_interval_covers_whenever_one_looks(script, law, n_runs, n_decisions
     assert covered >= 0.95 * n_runs - (n_runs < 100)
 
 
+@pytest.mark.heavy
 def test_a_plain_interval_would_not_cover():
     """Whoever looks 200 times at a normal interval sees it miss; this one is for looking."""
     rng, n = np.random.default_rng(1), np.arange(1_000, 50_001, 250)

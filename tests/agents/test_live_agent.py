@@ -237,6 +237,7 @@ def test_threads_may_share_an_agent(kind):
     kind.cls.from_dict(agent.to_dict())  # which compares its sums and counts
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("hasty_threads")
 def test_what_waits_can_be_read_and_saved_while_others_decide(kind, agent):
     stop = threading.Event()

@@ -129,6 +129,7 @@ def test_probabilities_of_places_are_the_frequencies_of_rankings():
         assert is_alike([4_000 * places[place] for places in likely.values()], counts)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("policy", [cb.BatchRank(), cb.RankedBandits()], ids=lambda policy: policy.label)
 def test_limits_are_in_the_probabilities_of_policies_that_cannot_be_told_what_is_on_offer(policy):
     items = [*ARMS, "pink", "white"]

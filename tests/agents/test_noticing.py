@@ -40,7 +40,7 @@ def warnings_in(caplog) -> int:
 def test_a_change_of_who_is_asked_about_is_none_of_the_world(caplog):
     features, ranking = (
         cb.Agent(cb.LinTS(), ["red", "green"], seed=1),
-        cb.RankingAgent(cb.Ranked(cb.UCB1()), list("abc"), 2),
+        cb.RankingAgent(cb.CascadeUCB1(), list("abc"), 2),
     )
     with caplog.at_level(logging.WARNING, logger="corebandit"):
         for index in range(900):
@@ -80,6 +80,7 @@ def test_a_change_is_told_once_however_often_an_agent_is_opened(caplog, tmp_path
     assert warnings_in(caplog) == 1
 
 
+@pytest.mark.heavy
 def test_a_world_that_stays_the_same_is_left_in_peace():
     rng = np.random.default_rng(2)
     purchases = np.where(rng.random((20, 20_000)) < 0.01, rng.exponential(size=(20, 20_000)), 0.0)

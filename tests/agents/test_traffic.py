@@ -76,11 +76,13 @@ FURTHER = ["LinCORe", "LinUCB", "Ranked(CORe())", "TopRank", "BatchRank", "Ranke
 EVERY = list(dict.fromkeys([*CHEAP, *arm_policies(), *FURTHER]))
 POLICIES = often(CHEAP, EVERY, pytest.mark.thorough)
 WITH_NEW = often(CHEAP, [spec for spec in EVERY if spec not in ("BatchRank", "RankedBandits")], pytest.mark.thorough)
-SHORT = [("UCB1", 20_000), *((spec, 3000) for spec in CHEAP[1:])]
-LENGTHS = often(SHORT, [*SHORT, *((spec, 20_000) for spec in EVERY[1:])], pytest.mark.thorough)
+SHORT = [("UCB1", 10_000), *((spec, 3000) for spec in CHEAP[1:])]
+LENGTHS = often(SHORT, [*SHORT, *((spec, 20_000) for spec in EVERY)], pytest.mark.thorough)
 
 
-@pytest.mark.parametrize("is_told", [True, False], ids=["others are told", "nothing is told"])
+@pytest.mark.parametrize(
+    "is_told", often([False], [True, False], pytest.mark.heavy), ids=["others are told", "nothing is told"]
+)
 @pytest.mark.parametrize("spec", WITH_NEW)
 def test_a_new_option_gets_its_part_until_its_first_reward(spec, is_told):
     site = Site(policy_from(spec))

@@ -88,7 +88,11 @@ def test_twins_and_slow_policies_keep_most_of_the_contract(policy):
 
 @pytest.mark.parametrize(
     "policy",
-    [cb.CORe(), cb.EpsilonGreedy(epsilon=0.3), cb.UCBV(exploration="anytime"), cb.LinCORe()],
+    often(
+        [cb.CORe(), cb.LinCORe()],
+        [cb.CORe(), cb.EpsilonGreedy(epsilon=0.3), cb.UCBV(exploration="anytime"), cb.LinCORe()],
+        pytest.mark.thorough,
+    ),
     ids=lambda p: p.label,
 )
 def test_policies_keep_the_contract_without_a_horizon(policy):
@@ -289,8 +293,14 @@ class RowTwoFacedState(RowState):
             lambda n, d: RowOverreachingState(np.zeros(d), np.zeros(n)),
             "offered 3 rows where there are up to 7",
         ),
-        (lambda n, d: RowFavouriteState(np.zeros(d), np.zeros(n)), "depend on the order of the rows"),
-        (lambda n, d: RowNarrowState(np.zeros(d), np.zeros(n)), "of 50 rows it never chose one after the first 4"),
+        pytest.param(
+            *(lambda n, d: RowFavouriteState(np.zeros(d), np.zeros(n)), "depend on the order of the rows"),
+            marks=pytest.mark.thorough,  # as of arms, above
+        ),
+        pytest.param(
+            *(lambda n, d: RowNarrowState(np.zeros(d), np.zeros(n)), "of 50 rows it never chose one after the first 4"),
+            marks=pytest.mark.thorough,
+        ),
         (lambda n, d: RowScalingState(np.zeros(d), np.zeros(n)), "score changed the features it was given"),
         (lambda n, d: RowUsingUpState(np.zeros(d), np.zeros(n)), "update changed the features x it was given"),
         (

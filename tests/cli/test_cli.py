@@ -165,7 +165,7 @@ def test_the_sampler_can_be_set_for_all(tmp_path):
     assert described["policies"]["CORe"]["sampler"] == "exact"
 
 
-@pytest.mark.heavy
+@pytest.mark.thorough
 @pytest.mark.usefixtures("undrawn")
 def test_a_figure_with_a_search_searches_first_and_then_plays(tmp_path):
     printed = corebandit("reproduce", "figure2", *SMALL, "--out", tmp_path).stdout

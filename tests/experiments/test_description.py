@@ -34,16 +34,19 @@ def travelled(experiment, **more):
 
 
 @pytest.mark.parametrize(
-    "experiment",
+    "made",  # when it runs: who draws a problem compiles it
     [
-        cb.Experiment(cb.BernoulliBandit(), [cb.CORe(), cb.CORe(alpha=0.4)], also_at=[7, 9], regret="realised"),
-        cb.Experiment(cb.LinearBandit(rewards="beta"), {"mine": cb.LinTS(sigma=1)}, 50, 3, 2, name="a", title="b"),
-        cb.Experiment(cb.YandexLike(query=2), [cb.Ranked(cb.CORe(warm_up=2.0)), cb.TopRank()], horizon=40),
-        cb.Experiment(cb.FixedArms([cb.Bernoulli(0.2), cb.Gaussian(0.4, sigma=0.1)]), [cb.UCB1()]),
-        cb.sweep(cb.BernoulliBandit(), cb.CORe(), {"alpha": [0.2, 0.4], "z": [0.5, 0.6]}, runs=2),
+        lambda: cb.Experiment(cb.BernoulliBandit(), [cb.CORe(), cb.CORe(alpha=0.4)], also_at=[7, 9], regret="realised"),
+        lambda: cb.Experiment(
+            cb.LinearBandit(rewards="beta"), {"my": cb.LinTS(sigma=1)}, 50, 3, 2, name="a", title="b"
+        ),
+        lambda: cb.Experiment(cb.YandexLike(query=2), [cb.Ranked(cb.CORe(warm_up=2.0)), cb.TopRank()], horizon=40),
+        lambda: cb.Experiment(cb.FixedArms([cb.Bernoulli(0.2), cb.Gaussian(0.4, sigma=0.1)]), [cb.UCB1()]),
+        lambda: cb.sweep(cb.BernoulliBandit(), cb.CORe(), {"alpha": [0.2, 0.4], "z": [0.5, 0.6]}, runs=2),
     ],
 )
-def test_an_experiment_comes_back_as_it_was(experiment):
+def test_an_experiment_comes_back_as_it_was(made):
+    experiment = made()
     again = travelled(experiment)
     assert again == experiment
     assert again.id == experiment.id

@@ -78,6 +78,7 @@ def test_a_saved_result_is_the_same_when_loaded(result, tmp_path):
         cb.Result.load(tmp_path)
 
 
+@pytest.mark.heavy
 def test_a_notebook_shows_table_and_figure(result):
     html = result._repr_html_()
     assert "<table" in html
@@ -156,6 +157,7 @@ def test_publishing_writes_figures_of_sweeps_and_drawings_but_no_curves_of_sweep
     assert "parameter settings" in text
 
 
+@pytest.mark.heavy
 def test_a_damaged_result_is_refused(result, tmp_path):
     result.save(tmp_path)
     rng = np.random.default_rng(0)

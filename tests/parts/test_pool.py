@@ -504,7 +504,7 @@ def law_of_limit(pool: Pool, n_draws: int, points: FloatArray) -> FloatArray:
 
 
 @pytest.mark.parametrize("name", [name for name in POOLS if "%" not in name or "outliers" in name])
-@pytest.mark.parametrize("n_rewards", [50, 150])
+@pytest.mark.parametrize("n_rewards", often([50], [50, 150], pytest.mark.heavy))
 def test_the_limit_is_close_to_the_exact_law_for_small_pools_too(name: str, n_rewards: int) -> None:
     points = np.linspace(-4.0, 4.0, 401)
     for seed in range(4):

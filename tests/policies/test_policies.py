@@ -27,6 +27,7 @@ from corebandit.policies import (
     WindowCORe,
 )
 from corebandit.randomness.stream import stream
+from often import often
 
 VARIANTS = [recipe() for recipe in arm_policies().values()] + [
     CORe(sampler="exact", warm_up=0.5),
@@ -47,7 +48,7 @@ VARIANTS = [recipe() for recipe in arm_policies().values()] + [
     DriftingCORe(lasts=5),
 ]
 every_policy = pytest.mark.parametrize("policy", VARIANTS, ids=lambda policy: policy.label)
-every_kind_of_reward = pytest.mark.parametrize("decimals", [0, 6])
+every_kind_of_reward = pytest.mark.parametrize("decimals", often([6], [0, 6], pytest.mark.heavy))
 
 
 def test_policies_come_in_the_order_of_the_paper():

@@ -10,6 +10,7 @@ import corebandit as cb
 from corebandit.checks.sentences import CheckFailed
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.randomness.stream import stream
+from often import often
 
 N_ROUNDS = 3000
 WORLDS = [
@@ -35,7 +36,11 @@ def path(problem: cb.Problem, n_rounds: int = N_ROUNDS, run: int = 0) -> tuple[n
     return values, new
 
 
-@pytest.mark.parametrize("problem", [*WORLDS, *LINEAR], ids=lambda problem: problem.label)
+@pytest.mark.parametrize(
+    "problem",
+    often([WORLDS[0], WORLDS[-1], LINEAR[0]], [*WORLDS, *LINEAR], pytest.mark.heavy),
+    ids=lambda problem: problem.label,
+)
 def test_every_world_keeps_the_contract(problem):
     cb.check_problem(problem, n_pulls=1500)
 

@@ -42,7 +42,9 @@ def test_it_keeps_the_contract_of_problems():
 
 
 @pytest.mark.parametrize(
-    "policy", often([GLM_TSL], [GLM_TSL, GLMCORe(link="poisson", warm_up=0.5)]), ids=lambda policy: policy.label
+    "policy",
+    [*often([], [GLM_TSL], pytest.mark.thorough), *often([], [GLMCORe(link="poisson", warm_up=0.5)])],
+    ids=lambda policy: policy.label,
 )
 def test_policies_with_a_poisson_link_learn_counts(policy):
     """Of 2,000 rounds, each would lose about 2 a round at random: exploring, a small part of that."""

@@ -126,6 +126,7 @@ def test_claims_come_with_both_verdicts_evidence_and_details(page):
     assert "claims that hold, warm-up 4 2 of 3 judged" in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_other_readings_are_judged_beside_and_counted_apart(frames, verdicts, settings):
     same = replace(verdicts[0], reading="UCB1 (other)")
     text = Page(render_page("Readings", *frames, [*verdicts, same], settings)).text
@@ -137,22 +138,23 @@ def test_other_readings_are_judged_beside_and_counted_apart(frames, verdicts, se
     assert "UCB1 (other) warm-up 4 undecided says otherwise" in text
 
 
-def test_policies_without_a_curve_are_named_and_have_no_line(make, verdicts, settings):
-    made = make()
-    drawn = made._replace(curves=made.curves.filter(made.curves["policy"] != "TS"))
+@pytest.mark.usefixtures("undrawn")
+def test_policies_without_a_curve_are_named_and_have_no_line(frames, page, verdicts, settings):
+    drawn = frames._replace(curves=frames.curves.filter(frames.curves["policy"] != "TS"))
     text = Page(render_page("Fewer", *drawn, verdicts, settings)).text
     assert "4 policies on 2 problems, 11 runs of 10,000 rounds each. Lower is better." in text
     assert "In the tables only: TS." in text
-    assert "In the tables only" not in Page(render_page("All", *made, verdicts, settings)).text
+    assert "In the tables only" not in Page(page).text
 
 
-def test_the_page_says_where_parameters_come_from(frames, verdicts, settings):
+@pytest.mark.usefixtures("undrawn")
+def test_the_page_says_where_parameters_come_from(frames, page, verdicts, settings):
     row = Provenance("figure1", "PHE", "a", "the best", "1.1 & more", "PHE: 1.1", "they <agree>")
-    page = Page(render_page("Origins", *frames, verdicts, settings, provenance=[row]))
-    assert "provenance" in page.ids
-    assert "Figure 1: 1 row policy" in page.text
-    assert "PHE a the best 1.1 & more PHE: 1.1 they <agree>" in page.text
-    assert "provenance" not in Page(render_page("None", *frames, verdicts, settings)).ids
+    told = Page(render_page("Origins", *frames, verdicts, settings, provenance=[row]))
+    assert "provenance" in told.ids
+    assert "Figure 1: 1 row policy" in told.text
+    assert "PHE a the best 1.1 & more PHE: 1.1 they <agree>" in told.text
+    assert "provenance" not in Page(page).ids
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -115,6 +115,7 @@ def test_legends_stay_below_their_panels(frame, fits):
         assert legend.x1 < figure.bbox.x1
 
 
+@pytest.mark.heavy
 def test_fits_and_intervals_may_be_missing(frame, fits):
     nothing = pl.lit(None, pl.Float64)
     scaling(frame, fits.clear()).draw_without_rendering()

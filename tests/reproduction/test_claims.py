@@ -50,6 +50,7 @@ def test_a_policy_is_not_below_itself():
     assert (same.p_holds, same.p_fails) == (1.0, 0.0)
 
 
+@pytest.mark.heavy
 def test_false_verdicts_are_as_rare_as_the_level_says():
     rng = np.random.default_rng(1)
     found = [below(0.0, mean_estimate(rng.normal(size=100)), N, IT) for _ in range(400)]
@@ -173,6 +174,7 @@ def test_a_claim_holds_if_all_comparisons_do_and_fails_if_any_does():
     assert claim(good, open_, bad).verdict == FAILS
 
 
+@pytest.mark.heavy
 def test_one_surprise_among_many_comparisons_is_none():
     barely = next(found for mean in np.arange(0.06, 0.12, 0.0005) if (found := gap(mean)).p_fails < 0.9 * LEVEL)
     assert barely.verdict == FAILS
@@ -248,6 +250,7 @@ def test_regrets_are_compared_run_by_run():
     assert found.less("p", "own", "twin").verdict == FAILS
 
 
+@pytest.mark.heavy
 def test_the_best_rival_is_chosen_in_each_resample():
     rng = np.random.default_rng(4)
     own = rng.normal(11.0, 3.0, size=N)

@@ -4,6 +4,7 @@ To write the tables of docs/rivals.md anew: uv run python tests/reproduction/tes
 """
 
 import dataclasses
+import itertools
 import re
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,8 @@ from corebandit.report.tables import figure_title
 from corebandit.reproduction.paper import FIGURES
 from corebandit.reproduction.provenance import parameters_told, provenance_of
 from corebandit.reproduction.sources import SOURCES
+
+pytestmark = pytest.mark.heavy  # all experiments of all figures are described
 
 PAGE = Path(__file__).parents[2] / "docs" / "rivals.md"
 NAMES = ("figure1", "figure2", "figure3", "figure4")
@@ -69,7 +72,8 @@ def test_the_page_has_the_tables_of_what_runs():
 
 
 def test_where_sources_disagree_both_run():
-    for source, row in [(source, row) for source in SOURCES for row in provenance_of(everything())]:
+    rows = provenance_of(everything())
+    for source, row in itertools.product(SOURCES, rows):
         if "they disagree" in source.why and (row.why, row.policy) == (source.why, source.policy):
             assert len(re.findall(r"(?:^|; )[^;]+: ", row.here)) > 1, row
 

@@ -106,6 +106,7 @@ def test_noise_has_alpha_squared_times_the_variance_of_all_rewards(sampler, rewa
     assert abs(np.corrcoef(scores.T)[0, 1]) < 4 / math.sqrt(len(scores))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("extra", [1, 4, 16])
 def test_extra_draws_widen_the_noise_of_arms_with_few_pulls(sampler, extra):
@@ -148,6 +149,7 @@ def test_a_plain_pool_adds_the_rewards_themselves():
     assert stats.chisquare(seen).pvalue > 1e-3
 
 
+@pytest.mark.heavy
 def test_fast_and_exact_scores_have_the_same_law():
     noise = np.random.default_rng(5)
     rewards = [list(noise.exponential(size=n)) for n in (5, 40, 120)]

@@ -80,6 +80,7 @@ def test_a_discounted_memory_has_the_noise_of_the_draws_it_is_worth():
     assert scores.var(axis=0) == pytest.approx(spread, rel=0.05)
 
 
+@pytest.mark.heavy
 def test_with_nothing_to_forget_all_forms_explore_alike():
     noise = np.random.default_rng(4)
     arms, rewards = noise.integers(N_ARMS, size=200), noise.normal(size=200)
@@ -126,6 +127,7 @@ def test_a_plain_change_lets_go_of_everything_before_it(policy):
     assert 300 < restarts[0] < 364, restarts
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("lasts", [1, 100, 10_000])
 def test_a_late_alarm_leaves_no_more_than_memory_can_hold(lasts):
     policy, rng, noise = cb.DriftingCORe(lasts=lasts), stream(10), np.random.default_rng(11)
@@ -153,6 +155,7 @@ def test_a_long_window_takes_no_room_before_it_is_filled():
     assert sum(array.size for array in arrays_of(state)) < 1000
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "rewards", [lambda rng: rng.random(20_000) < 0.05, lambda rng: rng.standard_t(4, 20_000) * 1e6]
 )

@@ -25,6 +25,7 @@ def played(policy, n_arms=5, n_rounds=N_ROUNDS):
     return state, problem
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("policy", KEPT, ids=lambda policy: policy.label)
 def test_swaps_conserve_rewards_and_sums_follow_them_through_thousands_of_rounds(policy):
     state, problem = played(policy)

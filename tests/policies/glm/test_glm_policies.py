@@ -278,6 +278,7 @@ class Hasty(GLMTSL):
         return state._replace(model=state.model._replace(most_steps=1))
 
 
+@pytest.mark.thorough
 def test_a_run_whose_fits_do_not_converge_warns_once_a_chunk():
     experiment = Experiment(LogisticBandit(n_arms=5, n_features=2), {"in haste": Hasty()}, horizon=50, runs=3)
     with pytest.warns(UserWarning, match=r"^in haste: \d+ of 50 fits did not converge; ") as found:

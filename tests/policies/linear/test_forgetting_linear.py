@@ -81,6 +81,7 @@ def spanning(rows: np.ndarray) -> np.ndarray:
     return rows[:D].T @ rows[:D]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("policy", "remembered"),
     [
@@ -191,6 +192,7 @@ def test_bad_parameters_are_named(make, sentence):
         make()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("window", "size", "chance"), [(200, 1.0, 0.005), (20, 1000.0, 0.05)])
 def test_a_rare_feature_that_left_the_window_leaves_nothing_behind(window, size, chance):
     agent, noise = cb.Agent(cb.WindowLinCORe(window=window), ["a", "b"], seed=1), np.random.default_rng(13)

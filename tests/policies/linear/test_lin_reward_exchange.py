@@ -30,6 +30,7 @@ def estimate(rows, rewards, lam):
     return np.linalg.lstsq(augmented, np.concatenate([rewards, np.zeros(rows.shape[1])]), rcond=None)[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [LinearBandit, ContextualBandit])
 @pytest.mark.parametrize(("probability", "decay"), [(0.5, 0.0), (20.0, 1.0)])
 def test_after_thousands_of_swaps_the_estimate_is_that_of_the_rewards_held(kind, probability, decay):

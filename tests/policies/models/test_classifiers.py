@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 import corebandit as cb
 from corebandit.policies.models.fits import ClassifierModel
+from often import often
 from same_agents import in_common
 
 CLASSIFIERS = [LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression()), GaussianNB()]
@@ -26,13 +27,16 @@ def who_buys(agent, n, seed=3):
     return n_right / n
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize(
+    "classifier", often(CLASSIFIERS[:1], CLASSIFIERS, pytest.mark.heavy), ids=lambda each: type(each).__name__
+)
 def test_a_classifier_learns_who_buys(classifier):
     agent = cb.Agent(cb.EstimatorCORe(classifier, refit="geometric", warm_up=0.5), seed=7)
     who_buys(agent, 150)
     assert who_buys(agent, 100, seed=4) > 0.8
 
 
+@pytest.mark.heavy
 def test_labels_are_drawn_from_perturbed_rewards():
     """What is expected of a label is the perturbed reward, cut to what lies between 0 and 1."""
 

@@ -330,6 +330,7 @@ def test_random_states_are_set_from_the_stream_unless_the_user_set_them():
     assert Model(RandomForestRegressor(random_state=5)).unfitted(1).random_state == 5
 
 
+@pytest.mark.heavy
 def test_the_seed_decides_everything():
     policy = LEARNERS["random"]
     chosen = [play(cb.Agent(policy, range(4), seed=seed), 60) for seed in (1, 1, 2)]

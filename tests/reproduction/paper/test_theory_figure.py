@@ -120,6 +120,7 @@ def test_other_horizons_are_the_same_problems_and_other_d_and_k_are_not():
         assert (growth.exponent().error == 0.0) == is_paired, title
 
 
+@pytest.mark.heavy
 def test_growth_with_sizes_left_out_gets_a_first_look():
     runs = np.random.default_rng(7).gamma(9.0, size=ENOUGH_RUNS)
     whole = Growth(AGAINST_D, "warm-up 4", [5.0, 10.0], [runs, 2.0 * runs], [])
@@ -146,6 +147,7 @@ def test_each_fitted_exponent_stands_beside_the_theorems():
     assert [axes.get_xlabel() for axes in drawing.figure.axes] == ["rounds after the warm-up", "d", "log K"]
 
 
+@pytest.mark.heavy
 def test_growth_is_called_growth_as_measured(few_checks):
     found = result().joined_with(run(FIGURE.checks(FIGURE.quick_size)))
     (claim, _) = (claim for claim in FIGURE.claims(found) if claim.id == "T4")

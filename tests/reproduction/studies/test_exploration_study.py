@@ -48,6 +48,7 @@ def test_what_is_reported_was_not_played_before():
     assert SIZE.seed not in {experiment.seed for experiment in FIGURE.search(SIZE)}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("title", [title for title, kind in cells.KINDS.items() if hasattr(kind.problem, "low")])
 def test_rivals_are_told_the_noise_of_a_typical_arm(title):
     problem, squares = cells.KINDS[title].problem, []
