@@ -57,6 +57,7 @@ STUDIES = {
 FILES = ("refits", "samplers", "observes")  # of `corebandit run docs/results/*.toml`, without claims
 SHOWN = {"warmup": tuple(warmup_study.PARTS), "drift": drift_study.PARTS, "exploration": ()}  # the last: ratios alone
 KEPT = ("figure", "problem", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")
+KEPT_RIVALS = 5  # the best of each world that changes
 SETTINGS = {  # warm-up factor and alpha
     "short": (0.5, 0.6),
     "cautious": (0.5, 0.8),
@@ -87,6 +88,8 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
             continue
         if figure in SHOWN:  # and not the search before it: of a thousand cells settings_of keeps what pages show
             rows = [row for row in rows if row["figure"] in SHOWN[figure]]
+        if figure == drift_study.NAME:
+            rows = _without_poor_rivals(rows)
         content = {
             "about": {
                 **{key: about[key] for key in ("made", "version", "sources")},
@@ -116,6 +119,21 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
 
 def _of_figure(rows: list[dict[str, Any]], figure: str) -> list[dict[str, Any]]:
     return [row for row in rows if row["figure"].partition("-")[0] == figure]
+
+
+def _without_poor_rivals(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out rivals at settings that are not among the best in a world: half a thousand rows nobody would read."""
+    kept = []
+    for place in dict.fromkeys(_place(row) for row in rows):
+        here = [row for row in rows if _place(row) == place]
+        tuned = [row for row in here if row["figure"] == drift_study.NAME and _is_tuned_rival(row)]
+        poor = sorted(tuned, key=lambda row: row["mean"])[KEPT_RIVALS:]
+        kept += [row for row in here if row not in poor]
+    return kept
+
+
+def _is_tuned_rival(row: Mapping[str, Any]) -> bool:
+    return row["policy"] not in drift_study.OURS and " " in row["policy"]  # its settings follow its name
 
 
 def _place(row: Mapping[str, Any]) -> str:
@@ -252,21 +270,24 @@ def differences(stored: Stored, figure: str) -> str:
 
 
 def worlds(stored: Stored, figure: str) -> str:
-    """Return CORe's forms in each world that changes: a row a world, with the best rival, tuned and as it comes."""
+    """Return CORe's forms in each world: a row a world, with the best rival, tuned and as it comes."""
     ours = [policy for policy in drift_study.OURS if policy not in (drift_study.FREE, drift_study.TS)]
     rows = [row for row in stored["rows"] if row["figure"] == figure]
-    lines = [("world", *ours, "best rival, tuned", "best rival, untuned")]
+    lines = [("world", *ours, "best rival, tuned", f"{ours[0]} / it", "best rival, untuned")]
     lines.append(("---",) * len(lines[0]))
     for problem in dict.fromkeys(row["problem"] for row in rows):
         here = {row["policy"]: row for row in rows if row["problem"] == problem}
         others = [row for row in here.values() if row["policy"] not in drift_study.OURS]
         best = min(others, key=lambda row: row["mean"])
-        untuned = min((row for row in others if " " not in row["policy"]), key=lambda row: row["mean"])
+        untuned = min((row for row in others if not _is_tuned_rival(row)), key=lambda row: row["mean"])
+        named = [f"{tables.with_error(row['mean'], row['stderr'])} ({row['policy']})" for row in (best, untuned)]
         lines.append(
             (
                 stored["titles"][f"{figure} {problem}"],
                 *(tables.with_error(here[policy]["mean"], here[policy]["stderr"]) for policy in ours),
-                *(f"{tables.with_error(row['mean'], row['stderr'])} ({row['policy']})" for row in (best, untuned)),
+                named[0],
+                f"{here[ours[0]]['mean'] / best['mean']:.2f}",
+                named[1],
             )
         )
     return _lines(lines)

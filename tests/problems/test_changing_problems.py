@@ -50,9 +50,18 @@ def test_abrupt_changes_come_at_random_times_as_often_as_it_says():
     times = np.flatnonzero(new)
     assert np.array_equal(np.flatnonzero((np.diff(values, axis=0) != 0).any(axis=1)) + 1, times)
     gaps = np.diff(times)
-    assert gaps.mean() == pytest.approx(50.5, rel=0.15)
+    assert gaps.mean() == pytest.approx(50, rel=0.15)
     assert stats.kstest(gaps - 0.5, stats.expon(scale=50).cdf).pvalue > 1e-3
     assert stats.kstest(values[times].ravel(), stats.uniform(0.25, 0.5).cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("lasts", [1, 1.5, 3])
+def test_however_short_a_world_lasts_changes_come_as_often_as_it_says(lasts):
+    _, new = path(cb.ChangingBandit("abrupt", lasts=lasts), 20_000)
+    gaps = np.diff(np.flatnonzero(new))
+    assert gaps.mean() == pytest.approx(lasts, rel=0.03)
+    shares = np.bincount(gaps, minlength=4)[1:4] / gaps.size
+    assert shares == pytest.approx([(1 - 1 / lasts) ** waited / lasts for waited in range(3)], abs=0.02)
 
 
 def test_smooth_worlds_go_on_straight_lines_between_random_states():

@@ -112,8 +112,10 @@ class Motion(NamedTuple):
         draw_state(self.low, self.high, self.length, self.words, state)
 
     def next_change(self, current_round: int) -> int:
-        """Return the round of the next change, which does not depend on when the last one was."""
-        return int(current_round + 1 + self.lasts * standard_exponential(self.words))
+        """Return the round of the next change: of each round the chance is 1 / lasts, whatever was before."""
+        if self.lasts <= 1.0:
+            return current_round + 1
+        return int(current_round + 1 + standard_exponential(self.words) / -math.log1p(-1.0 / self.lasts))
 
 
 def new_motion(

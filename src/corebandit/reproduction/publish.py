@@ -39,11 +39,11 @@ def publish(
 ) -> Path:
     """Write everything and return the path of the report.
 
-    `undrawn` are policies without curves, as pairs of figure and policy; `provenance` says where parameters come from;
+    `undrawn` are policies in tables only, as pairs of figure and policy; `provenance` says where parameters come from;
     `remarks` are sentences to read first.
     """
     result.save(folder)
-    summary, finals, sweeps = result.summary(), result.finals(), result.sweeps()
+    summary, finals, sweeps = result.summary(), _drawn(result.finals(), undrawn), result.sweeps()
     curves = _drawn(result.mean_curves(with_sweeps=False), undrawn)
     is_noted = all(curve.notes is not None for curve in result.curves())
     shares = _drawn(result.mean_curves("best-arm share", with_sweeps=False), undrawn) if is_noted else None
@@ -106,11 +106,14 @@ def _played_by(result: Result) -> list[str]:
     return [f"{played}; by threads: {', '.join(others)}." if others else f"{played}."]
 
 
-def _drawn(curves: "DataFrame", undrawn: Collection[tuple[str, str]]) -> "DataFrame":
+def _drawn(frame: "DataFrame", undrawn: Collection[tuple[str, str]]) -> "DataFrame":
     import polars as pl
 
     left_out = pl.DataFrame(list(undrawn), schema={"figure": pl.String, "policy": pl.String}, orient="row")
-    return curves.join(left_out, on=["figure", "policy"], how="anti", maintain_order="left")
+    study = pl.col("figure").str.extract("^([^-]*)")  # of drift-linear: drift
+    return frame.join(
+        left_out, left_on=[study, "policy"], right_on=["figure", "policy"], how="anti", maintain_order="left"
+    )
 
 
 def _figures(

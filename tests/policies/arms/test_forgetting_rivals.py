@@ -150,10 +150,12 @@ def test_exp3s_is_the_rule_of_auer_and_others():
     assert stats.chisquare(chosen, 6000 * chances).pvalue > 1e-3
 
 
-def test_exp3s_takes_its_papers_parameters():
-    state = cb.Exp3S(shifts=3).start(5, 10_000, 1)
+@pytest.mark.parametrize("shifts", [0, 3])
+def test_exp3s_takes_its_papers_parameters(shifts):
+    state = cb.Exp3S(shifts=shifts).start(5, 10_000, 1)
     assert state.alpha == 1e-4
-    assert state.gamma == pytest.approx(math.sqrt(5 * (3 * math.log(50_000) + math.e) / ((math.e - 1) * 10_000)))
+    hardness = 1 + shifts  # what the paper calls S is the number of stretches, not of changes
+    assert state.gamma == pytest.approx(math.sqrt(5 * (hardness * math.log(50_000) + math.e) / ((math.e - 1) * 10_000)))
 
 
 @pytest.mark.parametrize("policy", [cb.SWUCB(window=20), cb.WindowCORe(window=20), cb.SWTS(window=20)])

@@ -38,7 +38,7 @@ def test_the_grid_remembers_as_long_as_its_labels_say():
         n_arms, lasts = experiment.problem.n_arms, drift.search_worlds(SIZE)[experiment.title][1]
         for label, point in experiment.points.items():
             policy = experiment.policies[label]
-            assert policy.alpha == point.at["alpha"]
+            assert (policy.alpha, f"extra {policy.extra}") == (point.at["alpha"], point.series)
             memory = MEMORY / (1.0 - fading_for(policy.lasts, n_arms)) / MEMORY - 1.0
             assert memory == pytest.approx(point.at["memory"] * (lasts * n_arms) ** 0.5, rel=0.01)
 
@@ -82,9 +82,9 @@ def test_the_rule_takes_the_lowest_worst_ratio_of_those_that_cost_little():
         return 200.0 if title.startswith("Seasons") else 20.0
 
     result = search_result(regret)
-    assert drift.chosen(list(drift.cells(result))) == (0.6, 16.0)
+    assert drift.chosen(list(drift.cells(result))) == (0.6, 16.0, drift.EXTRAS[0])
     (drawing,) = FIGURE.drawings(result)
-    assert "in this run: alpha 0.6, memory 16" in drawing.caption
+    assert "in this run: alpha 0.6, memory 16, extra 1" in drawing.caption
 
 
 def verdicts(told=100.0, untold=100.0, restarting=100.0, after=50.0, core=100.0):

@@ -6,7 +6,8 @@ where counts N_i, sums S_i and the pool fade: every round, what was learnt befor
 not tried for long is thus worth less and less draws, its index gets wider, and it is tried again, which is how an arm
 is found that has quietly become better. The noise is CORe's, N_i + extra draws from the pool, in its normal limit, for
 there are no half draws; and as in CORe without a warm-up every arm is tried once and `extra` draws take care of the
-rest, since no warm-up could know when the world will change.
+rest, since no warm-up could know when the world will change. Two of them are enough where CORe needs four: an arm that
+had bad luck is looked at again anyway.
 
 Besides, each arm is watched (`parts/alarm.py`). If one's newest rewards are plainly not what they were, all arms are
 forgotten, and the pool with them: of the arm that changed, and in the pool, what came after the change is kept.
@@ -128,7 +129,7 @@ class DriftingCORe(Forgets):
     lasts: int = 10_000
     _: KW_ONLY
     alpha: float = 0.4
-    extra: int = 4
+    extra: int = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,10 +3,13 @@ r"""Exp3.S (Auer, Cesa-Bianchi, Freund and Schapire, SIAM J. Comput. 2002): expo
     p_i = (1 - gamma) w_i / W + gamma / K,   W = sum of all w_j
     w_i <- w_i exp(gamma x_i / K) + e alpha W / K,   x_i = reward / p_i if i was chosen, else 0
 
-Made for rewards in [0, 1] that an adversary may choose, and for following the best arm as it changes. For `shifts`
-changes in `horizon` rounds its authors take alpha = 1 / horizon and
+Made for rewards in [0, 1] that an adversary may choose, and for following the best arm as it changes. To follow a
+sequence of arms of hardness S, which is 1 + the number of its changes, through `horizon` rounds its authors take
+alpha = 1 / horizon and
 
-    gamma = sqrt(K (shifts ln(K horizon) + e) / ((e - 1) horizon)), at most 1
+    gamma = sqrt(K (S ln(K horizon) + e) / ((e - 1) horizon)), at most 1
+
+with S = 1 + shifts here, so that `shifts` are changes, as in `CUSUMUCB`.
 
 Where we differ: without a horizon that of 10,000 rounds is taken, and weights are scaled to an average of 1, which
 changes no probability. An arm is drawn as the largest p_i / E_i, E_i standard exponential: where some are not on offer,
@@ -83,7 +86,7 @@ class Exp3S(Policy):
     alpha
         Share of all weight that every arm gets; None is 1 / horizon.
     shifts
-        How many changes are expected.
+        How often the best arm is expected to change.
 
     >>> Exp3S(gamma=0.1).label
     'Exp3S(gamma=0.1)'
@@ -98,12 +101,12 @@ class Exp3S(Policy):
             check_number("gamma", self.gamma, above=0, at_most=1)
         if self.alpha is not None:
             check_number("alpha", self.alpha, at_least=0, at_most=1)
-        check_count("shifts", self.shifts)
+        check_count("shifts", self.shifts, at_least=0)
 
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> Exp3SState:
         """Return a state that has seen nothing."""
-        n_rounds = horizon or NOMINAL_HORIZON
-        spread = n_arms * (self.shifts * math.log(n_arms * n_rounds) + math.e) / ((math.e - 1.0) * n_rounds)
+        n_rounds, hardness = horizon or NOMINAL_HORIZON, 1 + self.shifts
+        spread = n_arms * (hardness * math.log(n_arms * n_rounds) + math.e) / ((math.e - 1.0) * n_rounds)
         return Exp3SState(
             weights=np.ones(n_arms),
             gamma=float(min(1.0, math.sqrt(spread)) if self.gamma is None else self.gamma),

@@ -4,7 +4,11 @@ r"""CORe that starts anew when an arm has plainly changed, and else forgets noth
 
 Each arm is watched by a test for a change (`parts/alarm.py`). If it rings, all arms are forgotten, and the pool with
 them: of the arm that changed, and in the pool, what came after the change is kept. This is one half of `DriftingCORe`;
-the other one is `DiscountedCORe`. It notices nothing of arms that it does not try.
+the other one is `DiscountedCORe`.
+
+It notices nothing of arms that it does not try. Where one of them becomes the best while the arm that is played stays
+as it is, or all arms jump and the one that is played hardly does, it goes on with what it has, maybe for ever, as plain
+CORe does. `DriftingCORe` looks at such arms again.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -16,6 +20,8 @@ from corebandit.policies.arms.drifting_core import DELTA, DriftingCOReState, For
 @dataclass(frozen=True)
 class RestartingCORe(Forgets):
     """CORe that starts anew when an arm has plainly changed; `delta` is the level of the test; any real rewards.
+
+    An arm that it has given up may become the best without its noticing: see `DriftingCORe`.
 
     >>> RestartingCORe(delta=0.1).label
     'RestartingCORe(delta=0.1)'

@@ -1,7 +1,7 @@
 """Worlds that change: CORe that forgets against rivals that do, and what caution costs where nothing changes.
 
-`DriftingCORe` is told for how many decisions a world stays the same. How long it remembers then, and how strong its
-noise is, was chosen on worlds of their own (other laws, numbers of arms, paces, half the horizon), by a rule that was
+`DriftingCORe` is told for how many decisions a world stays the same. How long it remembers then, and its noise (alpha,
+extra), were chosen on worlds of their own (other laws, numbers of arms, paces, half the horizon), by a rule that was
 fixed before: of the settings with at most 1.2 times the regret of plain CORe where nothing changes, take the one whose
 worst ratio to the best rival, over all worlds that do change, is lowest. It is then judged on the worlds below. A rival
 is the best of all its settings in hindsight, world by world; where a setting is not named it is the policy's default.
@@ -50,7 +50,7 @@ from corebandit.reproduction.figure import Figure, Size
 NAME, LINEAR_NAME, SEARCH_NAME = "drift", "drift-linear", "drift-search"
 PARTS = (NAME, LINEAR_NAME)
 SEARCH_SEED = 1_000_003  # added to the seed
-MEMORIES, ALPHAS = (6.0, 8.0, 12.0, 16.0, 24.0), (0.3, 0.4, 0.5, 0.6)
+MEMORIES, ALPHAS, EXTRAS = (4.0, 6.0, 8.0, 12.0, 16.0), (0.3, 0.4, 0.5, 0.6), (1, 2, 4)
 WINDOWS, XIS = (500, 1000, 2000, 4000, 8000), (0.005, 0.02, 0.05, 0.6)
 TOLD, UNTOLD, RESTARTING = "DriftingCORe", "DriftingCORe (told 10,000)", "RestartingCORe"
 WINDOW, DISCOUNTED, CORE, FREE, TS = "WindowCORe", "DiscountedCORe", "CORe", "CORe (no warm-up)", "TS"
@@ -132,13 +132,12 @@ def search(size: Size) -> list[Experiment]:
     """Return a grid of settings, and the rivals, on worlds of their own."""
     found = []
     for title, (problem, lasts) in search_worlds(size).items():
-        settings: dict[str, AnyPolicy] = {}
-        points = {}
-        for memory, alpha in product(MEMORIES, ALPHAS):
-            label = f"memory {memory:g}, alpha {alpha:g}"
+        settings, points = dict[str, AnyPolicy](), dict[str, Point]()
+        for memory, alpha, extra in product(MEMORIES, ALPHAS, EXTRAS):
+            label = f"memory {memory:g}, alpha {alpha:g}, extra {extra}"
             told = max(1, round(lasts * (memory / MEMORY) ** 2))  # memory goes with the root of what it is told
-            settings[label] = DriftingCORe(told, alpha=alpha)
-            points[label] = Point("DriftingCORe", {"alpha": alpha, "memory": memory})
+            settings[label] = DriftingCORe(told, alpha=alpha, extra=extra)
+            points[label] = Point(f"extra {extra}", {"alpha": alpha, "memory": memory})
         found.append(
             size.experiment(
                 problem,
@@ -160,6 +159,7 @@ class Cell(NamedTuple):
     world: str
     alpha: float
     memory: float
+    extra: int
     ratio: float  # mean regret / that of the best rival, or of plain CORe where nothing changes
 
 
@@ -176,14 +176,15 @@ def cells(result: Result) -> Iterator[Cell]:
         others = [value for policy, value in means.items() if policy not in points and policy != CORE]
         base = means[CORE] if experiment["title"].startswith(STEADY) else min(others)
         for label, point in points.items():
-            yield Cell(experiment["title"], point["at"]["alpha"], point["at"]["memory"], means[label] / base)
+            at, extra = point["at"], int(label.rpartition(" ")[2])
+            yield Cell(experiment["title"], at["alpha"], at["memory"], extra, means[label] / base)
 
 
-def chosen(found: list[Cell]) -> tuple[float, float]:
-    """Return alpha and memory by the rule: the lowest worst ratio of those that cost little where nothing changes."""
-    worst: dict[tuple[float, float], float] = {}
+def chosen(found: list[Cell]) -> tuple[float, float, int]:
+    """Return alpha, memory and extra by the rule: the lowest worst ratio of those that cost little if all is steady."""
+    worst: dict[tuple[float, float, int], float] = {}
     for cell in found:
-        setting = (cell.alpha, cell.memory)
+        setting = (cell.alpha, cell.memory, cell.extra)
         ratio = (0.0 if cell.ratio <= 1.2 else np.inf) if cell.world.startswith(STEADY) else cell.ratio
         worst[setting] = max(worst.get(setting, 0.0), ratio)
     return min(worst, key=lambda setting: worst[setting])
@@ -192,8 +193,9 @@ def chosen(found: list[Cell]) -> tuple[float, float]:
 def drawings(result: Result) -> list[Drawing]:
     """Return the ratios of the search, world by world."""
     found = list(cells(result))
-    alpha, memory = chosen(found)
-    frame = pl.DataFrame(found).select(
+    alpha, memory, extra = chosen(found)
+    own = DriftingCORe()
+    frame = pl.DataFrame([cell for cell in found if cell.extra == own.extra]).select(
         pl.col("world").alias("panel"),
         pl.lit("alpha").alias("x_name"),
         pl.col("alpha").alias("x"),
@@ -204,10 +206,11 @@ def drawings(result: Result) -> list[Drawing]:
     )
     caption = (
         "Mean regret of DriftingCORe divided by that of the best rival in hindsight, or of plain CORe where nothing "
-        "changes, on the worlds on which its setting was chosen; memory is in units of sqrt(lasts x arms). Outlined: "
-        f"its setting; by the rule, in this run: alpha {alpha:g}, memory {memory:g}."
+        "changes, on the worlds on which its setting was chosen; memory is in units of sqrt(lasts x arms). Shown are "
+        f"settings with {own.extra} extra draws; outlined: its own; by the rule, in this run: alpha {alpha:g}, memory "
+        f"{memory:g}, extra {extra}."
     )
-    marked = (DriftingCORe().alpha, MEMORY)
+    marked = (own.alpha, MEMORY)
     return [Drawing(NAME, "How long to remember", caption, ratio_maps(frame, "regret / best rival's", marked))]
 
 
@@ -245,7 +248,7 @@ def experiments(size: Size, searched: Result | None) -> list[Experiment]:
     return found
 
 
-DRAWN = ("SW-UCB 4,000, 0.05",)  # of the rivals; more lines would hide each other
+DRAWN = ("SW-UCB 4,000, 0.05", "D-LinUCB 1,000, 0.05, 1")  # of the rivals; more lines would hide each other
 OURS = (TOLD, UNTOLD, RESTARTING, WINDOW, DISCOUNTED, CORE, FREE, TS)
 
 
@@ -343,5 +346,5 @@ FIGURE = Figure(
     experiments=experiments,
     claims=claims,
     drawings=drawings,
-    undrawn=(DISCOUNTED, FREE, *(label for label in rivals(BernoulliBandit()) if label not in DRAWN)),
+    undrawn=(DISCOUNTED, FREE, *(each for each in rivals(BernoulliBandit()) | linear_rivals() if each not in DRAWN)),
 )
