@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import corebandit as cb
+from often import often
 from same_agents import in_common
 
 ARMS = ["red", "green", "blue"]
@@ -40,9 +41,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("case", often(set(CASES) - {"a model"}, CASES, pytest.mark.heavy))
 def test_many_decisions_are_those_of_one_after_the_other(case):
-    agent = taught(**{"policy": cb.LinTS(), **case})
+    agent = taught(**{"policy": cb.LinTS(), **CASES[case]})
     twin = copy.copy(agent)
     for n in (1, 40, 19):
         many = agent.ask_many(USERS[:n])

@@ -55,6 +55,7 @@ def n_fitted(agent):
     return int(agent._desk.state.last_fit[0])
 
 
+@pytest.mark.heavy
 def test_no_decision_waits_for_a_fit_and_the_old_model_answers():
     GATE.set()
     agent = cb.Agent(cb.EstimatorCORe(Slow(), refit=10, warm_up=0.1), seed=7, refit_later=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.heavy  # it is mypy that takes seconds
+pytestmark = pytest.mark.thorough  # it is mypy that takes many seconds
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """

@@ -53,7 +53,7 @@ POLICIES = [
 ]  # tests/neural has those
 
 
-QUICK = [cb.UCB1(), cb.CORe(), cb.SSMC(), cb.LinTS(), cb.LinCORe()]
+QUICK = [cb.CORe(), cb.LinCORe()]
 # Twins of others that are checked with features of both kinds: here with fixed ones, as test_golden.py compiles them.
 TWINS = [
     *(cb.UCBGLM(), cb.GLMRandUCB(), cb.GLMTSL(), cb.GLMFPL(), cb.LogEpsilonGreedy()),
@@ -61,7 +61,7 @@ TWINS = [
 ]
 SLOW = [cb.Giro(), cb.EstimatorCORe()]
 SELDOM = [*FURTHER, *TWINS, *SLOW]
-HEAVY = [cb.PHE(), cb.NPTS(), cb.GLMCORe(), cb.DriftingCORe()]
+HEAVY = [cb.UCB1(), cb.SSMC(), cb.LinTS(), cb.PHE(), cb.NPTS(), cb.GLMCORe(), cb.DriftingCORe()]
 FIRST = often(QUICK, [*QUICK, *HEAVY], pytest.mark.heavy)
 REST = often(
     [], [each for each in [*POLICIES, *VARIANTS] if each not in [*QUICK, *HEAVY, *SELDOM]], pytest.mark.thorough

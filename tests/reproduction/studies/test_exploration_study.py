@@ -137,7 +137,7 @@ def test_regrets_that_a_gpu_has_left_are_found_by_experiment_and_policy(script, 
         parts, place = {}, 0
         for experiment in json.loads(file.read_text())["experiments"]:
             for label in experiment["policies"]:
-                for size in (1000, 500):  # as chunks are cut
+                for size in (100, 50):  # as chunks are cut
                     level = np.full(size, 50.0 if label == best else 100.0) + np.arange(size) * 1e-3
                     parts[f"{experiment['label']}|{label}|{place}"] = level
                     place += 1
@@ -147,10 +147,10 @@ def test_regrets_that_a_gpu_has_left_are_found_by_experiment_and_policy(script, 
         function(script.argparse.Namespace(**files))
         return capsys.readouterr().out
 
-    command(script.grid, experiments=grid, runs=1500)
+    command(script.grid, experiments=grid, runs=150)
     play(grid, "alpha 0.7, extra 8")
     assert "chosen by the rule: alpha 0.7, extra 8" in command(script.choose, experiments=grid, finals=finals)
-    command(script.report, experiments=report, grid=grid, finals=finals, runs=1500)
+    command(script.report, experiments=report, grid=grid, finals=finals, runs=150)
     described = json.loads(report.read_text())["experiments"]
     assert [each["horizon"] for each in described] == sorted((each["horizon"] for each in described), reverse=True)
     longest = {label for each in described if each["horizon"] == 100_000 for label in each["policies"]}

@@ -6,7 +6,7 @@ where counts N_i, sums S_i and the pool fade: every round, what was learnt befor
 not tried for long is thus worth less and less draws, its index gets wider, and it is tried again, which is how an arm
 is found that has quietly become better. The noise is CORe's, N_i + extra draws from the pool, in its normal limit, for
 there are no half draws; and as in CORe without a warm-up every arm is tried once and `extra` draws take care of the
-rest, since no warm-up could know when the world will change. Two of them are enough where CORe needs four: an arm that
+rest, since no warm-up could know when the world will change. Two of them are enough where CORe takes eight: an arm that
 had bad luck is looked at again anyway.
 
 Besides, each arm is watched (`parts/alarm.py`). If one's newest rewards are plainly not what they were, all arms are
