@@ -53,6 +53,12 @@ def warn_if_endless(label: str, n_rounds: int, horizon: int, stacklevel: int) ->
 
 
 @inlined
+def least_by_features(n_features: int, warm_up: float, extra: int) -> int:
+    """Return how many rounds it lasts at least by features: none where extra draws take its place."""
+    return 0 if warm_up == 0.0 and extra > 0 else n_features
+
+
+@inlined
 def is_warming_up(current_round: int, at_least: int, rate: float, log_horizon: float) -> bool:
     """Tell whether a round belongs to the warm-up; without a horizon the round itself takes its place."""
     log_rounds = log_horizon if log_horizon >= 0.0 else math.log(current_round)
@@ -82,3 +88,11 @@ class WarmsUp(AnyPolicy):
     def warm_up_rounds(self, at_least: int, horizon: int) -> int:
         """Return how many rounds the warm-up lasts, `at_least` one for each arm, or feature."""
         return whole_warm_up(at_least, horizon, self.z, self.warm_up)
+
+
+class WarmsUpByFeatures(WarmsUp):
+    """The same of forms with features, where rows that point out of all before them are tried first anyway."""
+
+    def warm_up_rounds(self, at_least: int, horizon: int) -> int:
+        """Return how many rounds the warm-up lasts, `at_least` one for each feature if there is one."""
+        return super().warm_up_rounds(least_by_features(at_least, self.warm_up, self.extra), horizon)

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import corebandit as cb
@@ -74,3 +75,20 @@ def test_a_durable_agent_with_the_old_setting_says_how_to_change_it(tmp_path):
         cb.open_agent(url, "banner", cb.RecommendedCORe(), ["red", "green"])
     with cb.open_agent(url, "banner", cb.RecommendedCORe(), change=True) as agent:
         assert agent.policy == cb.RecommendedCORe()
+
+
+@pytest.mark.parametrize("policy", [cb.RecommendedLinCORe(), cb.GLMCORe(alpha=0.7, warm_up=0.0, extra=8)])
+def test_many_columns_are_no_warm_up(policy):
+    """Two rows among 60 features are tried once each; then what they paid counts, not how many columns there are."""
+    rows = np.zeros((2, 60))
+    rows[0, :30], rows[1, 30:] = 1.0, 1.0
+    agent = cb.Agent(policy, ["left", "right"], seed=7)
+    chosen = []
+    for _ in range(60):
+        decision = agent.ask(rows)
+        agent.tell(decision, float(decision.arm == "left"))
+        chosen.append(decision.arm)
+    assert set(chosen[:2]) == {"left", "right"}
+    assert chosen.count("left") > 45
+    assert policy.warm_up_rounds(60, 1000) == 1
+    assert policy.changed(extra=0).warm_up_rounds(60, 1000) == 60

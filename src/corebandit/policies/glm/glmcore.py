@@ -28,7 +28,14 @@ from corebandit.parts.glm import GLM, check_glm, new_glm
 from corebandit.parts.pool import SAMPLERS, SEEN, Pool, new_pool
 from corebandit.parts.ridge import predict
 from corebandit.parts.span import Span, new_span
-from corebandit.parts.warm_up import WarmsUp, favour_least_chosen, is_warming_up, known_log, rounds_per_log
+from corebandit.parts.warm_up import (
+    WarmsUpByFeatures,
+    favour_least_chosen,
+    is_warming_up,
+    known_log,
+    least_by_features,
+    rounds_per_log,
+)
 from corebandit.policies.glm.glm_policy import GLMPolicy
 from corebandit.randomness.stream import Stream
 
@@ -50,7 +57,8 @@ class GLMCOReState(NamedTuple):
         """Fill `scores` with the perturbed linear predictor of each row."""
         if self.span.favours_new(features, self.counts, scores):
             return
-        if is_warming_up(self.pool.tally[SEEN] + 1, self.model.theta.size, self.warm_up, self.log_horizon):
+        at_least = least_by_features(self.model.theta.size, self.warm_up, self.extra)
+        if is_warming_up(self.pool.tally[SEEN] + 1, at_least, self.warm_up, self.log_horizon):
             favour_least_chosen(self.counts, scores)
             return
         self.perturb_rewards(rng)
@@ -84,7 +92,7 @@ class GLMCOReState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GLMCORe(WarmsUp, GLMPolicy):
+class GLMCORe(WarmsUpByFeatures, GLMPolicy):
     """Perturb each past reward with rewards drawn from everything seen, and fit a generalised linear model.
 
     Parameters
@@ -94,7 +102,7 @@ class GLMCORe(WarmsUp, GLMPolicy):
     alpha
         Scale of the noise; 0 is greedy.
     z, warm_up
-        As in `CORe`; the warm-up lasts at least one round for each feature.
+        As in `CORe`; the warm-up lasts at least one round for each feature, but for `warm_up=0` with `extra`.
     extra
         As in `LinCORe`.
     sigma0

@@ -32,7 +32,14 @@ from corebandit.parts.groups import Groups, new_groups
 from corebandit.parts.pool import SEEN, Pool, check_form, new_pool
 from corebandit.parts.ridge import Noise, Ridge, new_noise, new_ridge
 from corebandit.parts.span import Span, new_span
-from corebandit.parts.warm_up import WarmsUp, favour_least_chosen, is_warming_up, known_log, rounds_per_log
+from corebandit.parts.warm_up import (
+    WarmsUpByFeatures,
+    favour_least_chosen,
+    is_warming_up,
+    known_log,
+    least_by_features,
+    rounds_per_log,
+)
 from corebandit.randomness.stream import Stream
 
 
@@ -56,8 +63,8 @@ class LinCOReState(NamedTuple):
         """Fill `scores` with the perturbed estimate of each row's reward."""
         if self.span.favours_new(features, self.counts, scores):
             return
-        n_features = self.ridge.theta.size
-        if is_warming_up(self.pool.tally[SEEN] + 1, n_features, self.warm_up, self.log_horizon):
+        at_least = least_by_features(self.ridge.theta.size, self.warm_up, self.extra)
+        if is_warming_up(self.pool.tally[SEEN] + 1, at_least, self.warm_up, self.log_horizon):
             favour_least_chosen(self.counts, scores)
             return
         self.perturb(rng, self.perturbed)
@@ -101,7 +108,7 @@ class LinCOReState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LinCORe(WarmsUp, FeaturePolicy):
+class LinCORe(WarmsUpByFeatures, FeaturePolicy):
     """Perturb each past reward with rewards drawn from everything seen, and fit a linear model; nothing to tune.
 
     Parameters
@@ -109,7 +116,7 @@ class LinCORe(WarmsUp, FeaturePolicy):
     alpha
         Scale of the noise; 0 is greedy.
     z, warm_up
-        As in `CORe`; the warm-up lasts at least one round for each feature.
+        As in `CORe`; the warm-up lasts at least one round for each feature, but for `warm_up=0` with `extra`.
     extra
         As in `CORe`, for the observations that first span the features: with `warm_up=0` in place of the warm-up.
     lam
