@@ -9,8 +9,8 @@ names is imported, as Python would.
 
 import ast
 import re
-from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -18,7 +18,15 @@ from typing import Any, TypeVar, cast
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.own_files import imported
 from corebandit.contracts.public_names import HOMES
-from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy, Problem, RankingPolicy, Recipe
+from corebandit.contracts.recipe import (
+    AnyPolicy,
+    FeaturePolicy,
+    Policy,
+    Problem,
+    RankingPolicy,
+    Recipe,
+    is_added_later,
+)
 from corebandit.contracts.validate import shortened, unknown
 
 POLICIES = ("corebandit.policies.", "corebandit.ranking.policies.")
@@ -102,6 +110,34 @@ def policy_named(name: Any) -> type[AnyPolicy] | None:
         return None
     found = getattr(import_module(HOMES[name]), name)
     return found if isinstance(found, type) and issubclass(found, AnyPolicy) else None
+
+
+def in_todays_words(description: Any, given: Any = None) -> Any:
+    """Return a policy's description with what went without saying when it was written, and does not today.
+
+    A parameter that came after 0.4 is left out where it does what was done before; a policy such as `RecommendedCORe`
+    that has given it another default since says it always. `given` may be a policy of the user's own that is described.
+    What says less than `describe` does was written by hand, for today.
+    """
+    if not isinstance(description, Mapping):
+        return description
+    name = description.get("name")
+    cls = type(given) if isinstance(given, AnyPolicy) and given.name == name else policy_named(name)
+    said = {key: in_todays_words(value) for key, value in description.items()}
+    if cls is None:
+        return said
+    unsaid = dict(_unsaid(cls))
+    needed = {parameter.name for parameter in fields(cls) if not is_added_later(parameter)}
+    return {**unsaid, **said} if needed - set(unsaid) <= set(said) else said
+
+
+def _unsaid(cls: type[AnyPolicy]) -> Iterator[tuple[str, Any]]:
+    """Yield the parameters that came late and have another default in this class, with what was done before."""
+    told = {parameter.name for parameter in fields(cls) if not is_added_later(parameter)}
+    for base in filter(is_dataclass, cls.__mro__):
+        for parameter in fields(base):
+            if is_added_later(parameter) and parameter.name in told:
+                yield parameter.name, parameter.default
 
 
 def is_listed(recipe: Recipe) -> bool:

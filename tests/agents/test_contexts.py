@@ -290,6 +290,28 @@ def test_columns_are_saved_and_done_again(tmp_path):
         cb.open_agent(url, "shop", context=cb.Context(), synchronous="normal")
 
 
+@pytest.mark.parametrize("settings", [{}, {"holdout": 0.3}], ids=["fast", "one by one"])
+def test_no_users_are_no_decisions(tmp_path, settings):
+    url = f"sqlite:///{tmp_path}/shop.db"
+    kept = cb.open_agent(url, "shop", cb.LinTS(), list(ITEMS), context=CONTEXT, synchronous="normal", **settings)
+    many = kept.ask_many([], arms=ITEMS)
+    assert (list(many), many.arms, many.ids) == ([], (), ())
+    kept._keep_snapshot = lambda *snapshot: None  # so that everything is done again
+    kept.close()
+    with cb.open_agent(url, "shop", synchronous="normal") as kept:
+        assert len(kept.pending) == 0
+
+
+def test_an_agent_whose_fields_are_said_learns_nothing_again_where_nothing_is_changed(tmp_path):
+    url, context = f"sqlite:///{tmp_path}/shop.db", cb.Context(user={"age": float, "country": str})
+    with cb.open_agent(url, "shop", cb.LinTS(), ["red", "green"], context=context, synchronous="normal") as kept:
+        for age in range(5):
+            kept.tell(kept.ask({"age": age, "country": "de"}), 1.0)
+        content = kept.to_dict()
+    with cb.open_agent(url, "shop", cb.LinTS(), context=context, change=True, synchronous="normal") as kept:
+        assert kept.to_dict() == content
+
+
 FORGED = {
     "a column of no term": lambda context: context["columns"].append([99, []]),
     "a column twice": lambda context: context["columns"].append(context["columns"][0]),

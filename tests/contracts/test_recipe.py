@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import corebandit as cb
-from corebandit.agents.codec import Source, in_todays_words, policy_from_json
-from corebandit.catalogue import known_policies, known_problems, policy_from, problem_from, signature
+from corebandit.agents.codec import Source, policy_from_json
+from corebandit.catalogue import in_todays_words, known_policies, known_problems, policy_from, problem_from, signature
 from corebandit.clicks import CM, write_models
 from corebandit.contracts.recipe import Recipe, added_after_0_4
 

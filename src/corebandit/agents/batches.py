@@ -97,8 +97,7 @@ class BatchAgent(AgentViews[Arm]):
             for decision in decisions:
                 ledger.close(decision.id)
             raise
-        arms_chosen, entered, *_ = zip(*decisions, strict=True)
-        return Decisions(arms_chosen, entered, decisions)
+        return Decisions([made.arm for made in decisions], [made.id for made in decisions], decisions)
 
     def observe_many(self, arms: Iterable[Arm], rewards: Iterable[Reward], x: Any = None) -> None:
         """Learn from many choices that others made, in their order: a warm start from past data, say.

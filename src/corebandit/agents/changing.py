@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 from typing import Any, TypeVar
 
-from corebandit.agents.codec import DAMAGED, Source, arm_from_json, array_from_json, in_todays_words, policy_from_json
+from corebandit.agents.codec import DAMAGED, Source, arm_from_json, array_from_json, policy_from_json
 from corebandit.agents.contexts import Context
 from corebandit.agents.control import BEFORE
 from corebandit.agents.durable import Durable
@@ -29,6 +29,7 @@ from corebandit.agents.replay import replay
 from corebandit.agents.rewards import without_decimals
 from corebandit.agents.settings import NOT_OF_RANKINGS, Settings
 from corebandit.agents.stores.store import Store
+from corebandit.catalogue import in_todays_words
 from corebandit.contracts.audit import demand
 from corebandit.contracts.errors import BadFeatures, BadInput, BadReward, DamagedFile
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy
@@ -40,12 +41,12 @@ Kept = TypeVar("Kept", bound=Durable)
 
 def is_change(content: dict[str, Any], policy: AnyPolicy | None, options: dict[str, Any]) -> bool:
     """Tell whether this policy or one of these options is another than that of the agent that was saved."""
-    if policy is not None and not policy.is_described_by(in_todays_words(content["policy"])):
+    if policy is not None and not policy.is_described_by(in_todays_words(content["policy"], policy)):
         return True
     saved, context = asdict(Settings.from_json(content["settings"])), content.get("context")
     saved |= {key: content.get(key) for key in ("seed", "horizon", "n_positions")}
     if context is not None:
-        context = Context(*(context[name] for name in ("user", "arm", "crosses", "max_words")))
+        context = Context.described_by(context)
     return bool(differing(options, {**saved, "context": context}))
 
 

@@ -6,16 +6,15 @@ import math
 import os
 import zlib
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from corebandit.catalogue import policy_named
+from corebandit.catalogue import in_todays_words, policy_named
 from corebandit.contracts.atomic_files import fits_its_digest, json_with_digest, remove_leftovers, write_whole
 from corebandit.contracts.errors import BadInput, DamagedFile
-from corebandit.contracts.recipe import AnyPolicy, is_added_later
+from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.validate import check_count, shortened
 
 FORMATS = (2, 3, 4)  # that can be read; version 0.4 wrote the first, whose files have no digest
@@ -81,7 +80,7 @@ def _checked(name: str, content: Any, *, is_file: bool) -> dict[str, Any]:
 
 def policy_from_json(description: Any, given: AnyPolicy | None, source: Source) -> AnyPolicy:
     """Return the policy that was saved: the one given, or one of the package's."""
-    description = in_todays_words(description)
+    description = in_todays_words(description, given)
     if given is not None:
         if not isinstance(given, AnyPolicy):
             hint = ": say EstimatorCORe(...) around it" if hasattr(given, "fit") else ""
@@ -112,28 +111,6 @@ def policy_from_json(description: Any, given: AnyPolicy | None, source: Source) 
         return cls(**parameters)
     except TypeError as error:
         raise BadInput(f"the saved policy {name!r} does not fit this version: {error}") from error
-
-
-def in_todays_words(description: Any) -> Any:
-    """Return a policy's saved description with what went without saying when it was written, and does not today.
-
-    A parameter that came after 0.4 is left out where it does what was done before; a policy such as `RecommendedCORe`
-    that has given it another default since says it always.
-    """
-    if not isinstance(description, dict):
-        return description
-    cls = policy_named(description.get("name"))
-    said = {key: in_todays_words(value) for key, value in description.items()}
-    return said if cls is None else {**said, **{key: value for key, value in _unsaid(cls) if key not in said}}
-
-
-def _unsaid(cls: type[AnyPolicy]) -> Iterator[tuple[str, Any]]:
-    """Yield the parameters that came late and have another default in this class, with what was done before."""
-    told = {parameter.name for parameter in fields(cls) if not is_added_later(parameter)}
-    for base in filter(is_dataclass, cls.__mro__):
-        for parameter in fields(base):
-            if is_added_later(parameter) and parameter.name in told:
-                yield parameter.name, parameter.default
 
 
 def _differences(where: str, saved: Any, given: Any) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.catalogue import known_policies, known_problems, policy_from, problem_from
+from corebandit.catalogue import in_todays_words, known_policies, known_problems, policy_from, problem_from
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.own_files import is_own_file
 from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe
@@ -97,7 +97,7 @@ def _recipe(what: str, description: Any, own: Sequence[Recipe]) -> Any:
     table = _table(f"a {what}", description)
     kind = AnyPolicy if what == "policy" else Problem
     for recipe in own:
-        if isinstance(recipe, kind) and recipe.is_described_by(without_files(table)):
+        if isinstance(recipe, kind) and recipe.is_described_by(in_todays_words(without_files(table), recipe)):
             return recipe
     for key, value in table.items():
         if isinstance(value, Mapping) and FILE in value:
@@ -111,7 +111,7 @@ def _recipe(what: str, description: Any, own: Sequence[Recipe]) -> Any:
             f"the {what} {shortened(name)} cannot be made from its description, as it is not one of this package, or "
             f"made around an object or data: give it as it was, Experiment.from_dict(…, own=[{name}(…)])"
         )
-    return policy_from(table) if what == "policy" else problem_from(table)
+    return policy_from(in_todays_words(table)) if what == "policy" else problem_from(table)
 
 
 def _is_digest(recipe: type[Recipe], table: Mapping[str, Any]) -> bool:

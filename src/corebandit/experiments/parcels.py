@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.catalogue import policy_from, problem_from
+from corebandit.catalogue import in_todays_words, policy_from, problem_from
 from corebandit.contracts.atomic_files import sealed, unsealed
 from corebandit.contracts.errors import DamagedFile
 from corebandit.experiments.chunks import Chunk, Runs
@@ -37,7 +37,7 @@ def chunk_to_dict(chunk: Chunk) -> dict[str, Any]:
 
 def chunk_from_dict(content: Mapping[str, Any]) -> Chunk:
     """Return the chunk that was sent; its problem and its policy must be `catalogue.is_listed`."""
-    problem, policy = problem_from(content["problem"]), policy_from(content["policy"])
+    problem, policy = problem_from(content["problem"]), policy_from(in_todays_words(content["policy"]))
     rounds, (first, last) = tuple(content["rounds"]), content["runs"]
     names = (content["label"], rounds, content["seed"], content["regret"], first, last)
     return Chunk(problem, policy, *names, actions=content.get("actions", False))

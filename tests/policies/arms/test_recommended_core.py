@@ -92,3 +92,25 @@ def test_many_columns_are_no_warm_up(policy):
     assert chosen.count("left") > 45
     assert policy.warm_up_rounds(60, 1000) == 1
     assert policy.changed(extra=0).warm_up_rounds(60, 1000) == 60
+
+
+def test_an_experiment_that_was_described_before_is_of_the_old_setting():
+    old = cb.Experiment(cb.GaussianBandit(), {"it": cb.RecommendedCORe(**OLD)}, horizon=10, runs=1)
+    description = old.to_dict()
+    assert description["policies"]["it"].pop("extra") == 0
+    assert cb.Experiment.from_dict(description).policies["it"] == cb.RecommendedCORe(**OLD)
+    description["policies"]["it"] = {"name": "RecommendedCORe", "alpha": 0.5}  # written by hand, for today
+    assert cb.Experiment.from_dict(description).policies["it"] == cb.RecommendedCORe(alpha=0.5)
+
+
+class Mine(cb.RecommendedCORe):
+    pass
+
+
+def test_an_agent_with_a_policy_derived_from_it_goes_on():
+    content = cb.Agent(Mine(**OLD), ["red", "green"]).to_dict()
+    assert content["policy"].pop("extra") == 0
+    content.pop("digest", None)
+    assert cb.Agent.from_dict(content, Mine(**OLD)).policy == Mine(**OLD)
+    with pytest.raises(ValueError, match="extra was 0, is 8"):
+        cb.Agent.from_dict(content, Mine(alpha=0.6, warm_up=0.5))
