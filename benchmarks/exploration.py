@@ -3,9 +3,12 @@
     python benchmarks/exploration.py grid grid.json                   here: what is to be played first
     python benchmarks/device.py play grid.json --finals grid.npz      there
     python benchmarks/exploration.py choose grid.json grid.npz        here: which setting the rule chooses; docs/results
-    python benchmarks/exploration.py report report.json grid.json grid.npz   here: what is to be played then
+    python benchmarks/exploration.py report report.json tuned.json    here: what is to be played then
     python benchmarks/device.py play report.json --finals report.npz  there
     python benchmarks/exploration.py store report.json report.npz     here: into docs/results
+
+Which settings of rivals are reported, a file in docs/results tells: exploration_large.json after `choose`, or
+exploration.json of the study at its usual size, in which they were chosen from fewer runs.
 
 The rule, the problems and the rivals are those of the study, but for what would take a GPU longer than all the rest:
 NP-TS, which on rewards of 0 and 1 is nearly Thompson sampling; SSMC for the longest horizon, far behind the best rival
@@ -44,16 +47,22 @@ def choose(arguments: argparse.Namespace) -> None:
     for row in rows:
         print("{horizon:7,} {setting}: {ratio:.3f}, at most {worst:.3f}; {gone bad:.3f} gone bad".format(**row))
     print("chosen by the rule: alpha {:g}, extra {}".format(*study.chosen_setting(found)))
-    _store(settings=[row | {"runs": played[0]["runs"]} for row in rows])
+    _store(settings=[row | {"runs": played[0]["runs"]} for row in rows], tuned=_tuned(played, arguments.finals))
+
+
+def _tuned(played: list[dict[str, Any]], finals: Path) -> study.Tuned:
+    """Return the best settings of rivals; whoever has not played for the longest horizon, that of the one before."""
+    tried, horizon = _finals(played, finals), study.FIGURE.paper_size.horizon
+    for (name, label), regrets in tried.items():
+        if name == study.search_name(10 * horizon):
+            tried[name, label] = tried[study.search_name(horizon), label] | regrets
+    return study.tuned(tried)
 
 
 def report(arguments: argparse.Namespace) -> None:
-    """Write the experiments that are reported, rivals at the best of their settings in the grid."""
-    tried, size = _finals(_read(arguments.grid), arguments.finals), _size(arguments.runs)
-    for (name, label), regrets in tried.items():
-        if name == study.search_name(10 * size.horizon):
-            tried[name, label] = tried[study.search_name(size.horizon), label] | regrets
-    _write(arguments.experiments, study.reported(size, tried), arguments.runs)
+    """Write the experiments that are reported, rivals at the best of their settings."""
+    best = json.loads(arguments.tuned.read_text(encoding="utf-8"))["tuned"]
+    _write(arguments.experiments, study.reported(_size(arguments.runs), best), arguments.runs)
 
 
 def store(arguments: argparse.Namespace) -> None:
@@ -67,7 +76,10 @@ def store(arguments: argparse.Namespace) -> None:
 
 def _store(**parts: Any) -> None:
     kept = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
-    content = {**kept, "about": made_by("exploration"), **parts}
+    about = made_by("exploration")
+    made = {key: about[key] for key in ("made", "sources")}  # of each part, for they are not made at once
+    about_parts = kept.get("about_parts", {}) | dict.fromkeys(parts, made)
+    content = {**kept, "about": about, "about_parts": about_parts, **parts}
     STORED.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
@@ -130,7 +142,7 @@ def main() -> None:
 
     command(grid, "experiments").add_argument("--runs", type=int, default=1200)
     command(choose, "experiments", "finals")
-    command(report, "experiments", "grid", "finals").add_argument("--runs", type=int, default=8000)
+    command(report, "experiments", "tuned").add_argument("--runs", type=int, default=8000)
     command(store, "experiments", "finals")
     arguments = parser.parse_args()
     arguments.function(arguments)

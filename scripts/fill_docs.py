@@ -107,7 +107,9 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
             content["settings"] = settings_of(Result.load(folder))
         if figure == "exploration":
             result = Result.load(folder)
-            content["ratios"] = exploration_study.ratios(result.experiments, exploration_study.finals_of(result))
+            finals = exploration_study.finals_of(result)
+            content["ratios"] = exploration_study.ratios(result.experiments, finals)
+            content["tuned"] = exploration_study.tuned(finals)
         if figure in FILES:
             content["differences"] = Result.load(folder).differences().to_dicts()
         into.mkdir(exist_ok=True)
@@ -238,20 +240,21 @@ def settings(stored: Stored, figure: str) -> str:
 
 def ratios(stored: Stored, figure: str, policy: str = exploration_study.NO_WARM_UP) -> str:
     """Return CORe's regret divided by that of the best rival: a row a problem, a column a horizon."""
-    cells: dict[str, dict[str, str]] = {}
-    for row in stored["ratios"]:
-        if row["policy"] == policy:
-            size = f"{row['horizon']:,} rounds, {row['runs']:,} runs"
-            said = f"{row['ratio']:.2f} [{row['ratio_low']:.2f}, {row['ratio_high']:.2f}] ({row['best rival']})"
-            cells.setdefault(row["title"], {})[size] = said
-    columns = list(dict.fromkeys(size for said in cells.values() for size in said))
-    lines = [("problem", *columns), ("---",) * (1 + len(columns))]
-    lines += [(title, *(said.get(column, "") for column in columns)) for title, said in cells.items()]
-    logs: dict[str, list[float]] = {}
-    for row in stored["ratios"]:
-        if row["policy"] == policy:
-            logs.setdefault(f"{row['horizon']:,}", []).append(math.log(row["ratio"]))
-    means = (f"**{math.exp(sum(values) / len(values)):.2f}**" for values in logs.values())
+    rows = [row for row in stored["ratios"] if row["policy"] == policy]
+    columns = sorted({row["horizon"] for row in rows})
+    cells = {
+        (row["title"], row["horizon"]): "{ratio:.2f} [{ratio_low:.2f}, {ratio_high:.2f}] ({best rival})".format(**row)
+        for row in rows
+    }
+    sizes, means = [], []
+    for column in columns:
+        here = [row for row in rows if row["horizon"] == column]
+        runs = " or ".join(f"{size:,}" for size in sorted({row["runs"] for row in here}))
+        sizes.append(f"{column:,} rounds, {runs} runs")
+        means.append(f"**{math.exp(sum(math.log(row['ratio']) for row in here) / len(here)):.2f}**")
+    lines = [("problem", *sizes), ("---",) * (1 + len(sizes))]
+    for title in dict.fromkeys(row["title"] for row in rows):
+        lines.append((title, *(cells.get((title, column), "") for column in columns)))
     return _lines([*lines, ("**geometric mean**", *means)])
 
 

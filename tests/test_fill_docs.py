@@ -130,11 +130,11 @@ def test_core_without_a_warm_up_is_shown_beside_the_best_rival_of_each_problem()
     rows = [
         {**row, "title": "Clicks", "horizon": 100, "ratio": 1.2},
         {**row, "title": "Clicks", "horizon": 1000, "ratio": 0.9},
-        {**row, "title": "Sales", "horizon": 100, "ratio": 0.3},
+        {**row, "title": "Sales", "horizon": 100, "ratio": 0.3, "runs": 4000},
         {**row, "title": "Sales", "horizon": 100, "ratio": 7.0, "policy": exploration_study.PAPER},
     ]
     page = SCRIPT["filled"]("<!-- numbers: ratios exploration -->\n<!-- end -->", {"exploration": {"ratios": rows}})
-    assert "| problem | 100 rounds, 40 runs | 1,000 rounds, 40 runs |" in page
+    assert "| problem | 100 rounds, 40 or 4,000 runs | 1,000 rounds, 40 runs |" in page
     assert "| Clicks | 1.20 [0.80, 1.30] (TS) | 0.90 [0.80, 1.30] (TS) |" in page
     assert "| Sales | 0.30 [0.80, 1.30] (TS) |  |" in page
     assert "| **geometric mean** | **0.60** | **0.90** |" in page

@@ -150,7 +150,7 @@ def test_regrets_that_a_gpu_has_left_are_found_by_experiment_and_policy(script, 
     command(script.grid, experiments=grid, runs=150)
     play(grid, "alpha 0.7, extra 8")
     assert "chosen by the rule: alpha 0.7, extra 8" in command(script.choose, experiments=grid, finals=finals)
-    command(script.report, experiments=report, grid=grid, finals=finals, runs=150)
+    command(script.report, experiments=report, tuned=script.STORED, runs=150)
     described = json.loads(report.read_text())["experiments"]
     assert [each["horizon"] for each in described] == sorted((each["horizon"] for each in described), reverse=True)
     longest = {label for each in described if each["horizon"] == 100_000 for label in each["policies"]}

@@ -42,6 +42,7 @@ OWN = (NO_WARM_UP, SHORT, PAPER)
 SETTING = CORe(alpha=0.7, warm_up=0.0, extra=8)  # which the rule has chosen
 
 Regrets = dict[tuple[str, str], dict[str, FloatArray]]  # final ones by policy, of an experiment's name and problem
+Tuned = Mapping[str, Mapping[str, Mapping[str, str]]]  # of a grid's name and a problem, each rival's best setting
 
 
 def horizons(size: Size, runs: int) -> dict[int, int]:
@@ -144,6 +145,7 @@ def compared_settings(found: list[Cell]) -> list[dict[str, Any]]:
                 {
                     **{"setting": f"alpha {alpha:g}, {extra} extra draws", "horizon": horizon},
                     **{"ratio": float(np.exp(np.mean(np.log(ratios)))), "worst": max(ratios)},
+                    "worst on": max(these, key=lambda cell: cell.ratio).problem,
                     **{"gone bad": float(np.mean(bad)), "worst gone bad": max(bad)},
                 }
             )
@@ -163,11 +165,26 @@ def finals_of(result: Result) -> Regrets:
 
 def experiments(size: Size, searched: Result | None) -> list[Experiment]:
     """Return a setting without a warm-up, older ones and every rival at its best setting, on every problem."""
-    return reported(size, {} if searched is None else finals_of(searched))
+    return reported(size, {} if searched is None else tuned(finals_of(searched)))
 
 
-def reported(size: Size, tried: Regrets) -> list[Experiment]:
-    """Return the same, of rivals that were tried at all their settings."""
+def tuned(tried: Regrets) -> Tuned:
+    """Return the setting with the lowest mean of each rival, for every problem and horizon it was tried on."""
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for kind in KINDS.values():
+        label = kind.problem.label
+        for name in (name for name, problem in tried if problem == label and name.endswith("-grid")):
+            means = {policy: float(regret.mean()) for policy, regret in tried[name, label].items()}
+            found.setdefault(name, {})[label] = {
+                family: min((setting for setting in settings if setting in means), key=lambda setting: means[setting])
+                for family, settings in families_on(kind.problem).items()
+                if not means.keys().isdisjoint(settings)
+            }
+    return found
+
+
+def reported(size: Size, best: Tuned) -> list[Experiment]:
+    """Return the same, of rivals of which it is known at which settings they are best; else at their first."""
     own = {NO_WARM_UP: SETTING, SHORT: CORe(warm_up=0.5), PAPER: CORe()}
     found = []
     for horizon, runs in horizons(size, size.runs).items():
@@ -175,12 +192,9 @@ def reported(size: Size, tried: Regrets) -> list[Experiment]:
             if horizon > size.horizon and not kind.is_long:
                 continue
             policies = {label: core_on(kind.problem, core.changed(sampler=size.sampler)) for label, core in own.items()}
-            means = {
-                label: float(regret.mean())
-                for label, regret in tried.get((search_name(horizon), kind.problem.label), {}).items()
-            }
+            known = best.get(search_name(horizon), {}).get(kind.problem.label, {})
             for family, settings in families_on(kind.problem).items():
-                policies[family] = settings[min(settings, key=lambda label: means.get(label, 0.0))]
+                policies[family] = settings[known.get(family, next(iter(settings)))]
             name = experiment_name(horizon)
             found.append(size.experiment(kind.problem, policies, name=name, title=title, horizon=horizon, runs=runs))
     return found
