@@ -14,6 +14,8 @@ from corebandit.clicks import PBM
 from corebandit.clicks.stored_models import write_models
 from corebandit.experiments import curve, result
 from corebandit.experiments.experiment import Experiment
+from corebandit.reproduction.paper import FIGURES
+from corebandit.reproduction.studies import STUDIES
 
 SMALL = ["--horizon", "200", "--runs", "4"]
 
@@ -311,6 +313,8 @@ def test_help_teaches():
     assert "reproduce" in corebandit("--help").stdout
     for command in ("reproduce", "compare", "tune", "run", "list"):
         assert corebandit(command, "--help").stdout
+    said = corebandit("reproduce", "--help").stdout
+    assert all(name in said for name in (*FIGURES, *STUDIES))
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?", corebandit("--version").stdout.strip())
 
 

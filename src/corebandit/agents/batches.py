@@ -39,7 +39,8 @@ class BatchAgent(AgentViews[Arm]):
         time of a loop. Tables may also be frames or mappings, as in `ask`, that all name the same arms.
 
         With a context, `features` is a list of users, and `arms` is as in `ask`, the same for all. That takes about
-        half the time of a loop: most of it goes into making rows of dictionaries.
+        half the time of a loop: most of it goes into making rows of dictionaries. Words that are new have their columns
+        before the first choice, so the choices may differ from those of a loop.
 
         >>> from corebandit import Agent, LinTS
         >>> agent = Agent(LinTS(), arms=["red", "green"], seed=7)

@@ -20,8 +20,8 @@ def reproduce(
     figures: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Which: figure1, figure2, figure3, figure4, theory; beyond the paper: glm, exchange, warmup, neural, "
-            "drift.",
+            help="Which: figure1, figure2, figure3, figure4, theory; beyond the paper: glm, exchange, warmup, "
+            "exploration, drift, neural.",
             show_default="those of the paper",
         ),
     ] = None,

@@ -51,7 +51,7 @@ NAME, LINEAR_NAME, SEARCH_NAME = "drift", "drift-linear", "drift-search"
 PARTS = (NAME, LINEAR_NAME)
 SEARCH_SEED = 1_000_003  # added to the seed
 MEMORIES, ALPHAS, EXTRAS = (4.0, 6.0, 8.0, 12.0, 16.0), (0.3, 0.4, 0.5, 0.6), (1, 2, 4)
-WINDOWS, XIS = (500, 1000, 2000, 4000, 8000), (0.005, 0.02, 0.05, 0.6)
+WINDOWS, XIS = (200, 500, 1000, 2000, 4000, 8000, 20_000), (0.001, 0.005, 0.02, 0.05, 0.2)
 TOLD, UNTOLD, RESTARTING = "DriftingCORe", "DriftingCORe (told 10,000)", "RestartingCORe"
 WINDOW, DISCOUNTED, CORE, FREE, TS = "WindowCORe", "DiscountedCORe", "CORe", "CORe (no warm-up)", "TS"
 LIN_TOLD, LIN_RESTARTING = "DriftingLinCORe", "RestartingLinCORe"
@@ -108,7 +108,8 @@ def rivals(problem: Problem) -> dict[str, AnyPolicy]:
     for n, xi in product(WINDOWS, XIS):
         found[f"SW-UCB {n:,}, {xi:g}"] = SWUCB(n, xi)
         found[f"D-UCB {n:,}, {xi:g}"] = DUCB(1.0 - 1.0 / n, xi)
-    for shifts, xi, (epsilon, samples) in product((1, 8), (0.05, 0.2, 1.0), ((0.05, 100), (0.1, 30), (0.2, 100))):
+    tests = ((0.05, 100), (0.1, 30), (0.2, 100), (0.4, 100))
+    for shifts, xi, (epsilon, samples) in product((1, 8), (0.01, 0.05, 0.2), tests):
         found[f"CUSUM-UCB {shifts}, {xi:g}, {epsilon:g}"] = CUSUMUCB(epsilon, samples, shifts=shifts, xi=xi)
     if problem.support == (0.0, 1.0):
         found |= {"SW-TS": SWTS(), "dTS": DTS(), "Exp3.S": Exp3S(), "Exp3.S 8": Exp3S(shifts=8)}
@@ -120,7 +121,7 @@ def rivals(problem: Problem) -> dict[str, AnyPolicy]:
 def linear_rivals() -> dict[str, AnyPolicy]:
     """Return D-LinUCB at its defaults and at further settings."""
     found: dict[str, AnyPolicy] = {"D-LinUCB": DLinUCB()}
-    for n, sigma, lam in product((500, 1000, 4000), (0.05, 0.2), (0.01, 1.0)):
+    for n, sigma, lam in product((200, 500, 1000, 4000), (0.01, 0.02, 0.05), (0.001, 0.01, 1.0)):
         found[f"D-LinUCB {n:,}, {sigma:g}, {lam:g}"] = DLinUCB(1.0 - 1.0 / n, sigma, lam=lam, theta_norm=1.0)
     return found
 
