@@ -393,6 +393,34 @@ def test_a_missing_event_is_named(url):
         cb.open_agent(url, "banner")
 
 
+def test_what_another_version_decided_otherwise_is_taken_for_granted_if_asked_for(url):
+    agent = cb.open_agent(url, "banner", POLICY, ARMS, seed=3, snapshot_every=10**6)
+    played(agent)
+    arms = agent.log()["chosen"].to_list()
+    (number, event), *_ = agent._store._connection.execute(
+        "SELECT number, event FROM events WHERE number > 20"
+    ).fetchall()
+    other = next(arm for arm in ARMS if json.dumps(arm) not in event)
+    chosen = next(arm for arm in ARMS if json.dumps(arm) in event)
+    agent._store._connection.execute(
+        "UPDATE events SET event = replace(event, ?, ?) WHERE number = ?",
+        (json.dumps(chosen), json.dumps(other), number),
+    )
+    crash(agent)
+    with pytest.raises(
+        cb.DamagedFile, match=rf"at event {number}: {other!r} was chosen, and {chosen!r} is chosen now.* change=True"
+    ):
+        cb.open_agent(url, "banner")
+    with cb.open_agent(url, "banner", change=True) as again:
+        assert again.n_observations > 0
+        now = again.log()["chosen"].to_list()
+        again.tell(again.ask(), 1.0)
+        content = again.to_dict()
+    assert [arm for arm, before in zip(now, arms, strict=True) if arm != before] == [other]
+    with cb.open_agent(url, "banner") as again:
+        assert again.to_dict() == content
+
+
 def test_what_is_no_file_of_agents_is_refused(tmp_path):
     (tmp_path / "text.db").write_text("not a database at all, but long enough to look at" * 10)
     with pytest.raises(cb.DamagedFile, match="is not a file of agents, or damaged"):

@@ -13,7 +13,7 @@ from corebandit.agents.durable import Durable, DurableAgent, DurableRankingAgent
 from corebandit.agents.log import frame_of_events
 from corebandit.agents.options import plain_option
 from corebandit.agents.ranking_agent import RankingAgent
-from corebandit.agents.replay import replay
+from corebandit.agents.replay import ChosenOtherwise, replay
 from corebandit.agents.stores.opening import events_of, open_store, shut_store
 from corebandit.agents.stores.store import Store
 from corebandit.contracts.atomic_files import fits_its_digest
@@ -223,7 +223,13 @@ def _found(kind: type[Kept], store: Store, way: Way, policy: AnyPolicy | None) -
                 raise  # it is what was given that is wrong
             damage = damage or DamagedFile(f"{source.name} is damaged: {error}")
             continue
-        return agent, _done_again(agent, store, name, snapshot.n_events, source), False
+        try:
+            return agent, _done_again(agent, store, name, snapshot.n_events, source), False
+        except ChosenOtherwise:
+            if not way.change:
+                raise
+            agent, n_events = changed_agent(kind, store, name, content, policy, way.options, source)
+            return agent, n_events, True
     if damage is not None:
         raise damage
     if next(iter(store.events(name)), None) is not None:
@@ -237,6 +243,11 @@ def _done_again(agent: Durable, store: Store, name: str, n_events: int, source: 
         try:
             demand(number == n_events + 1, f"event {n_events + 1} is missing")
             replay(agent, json.loads(event))
+        except ChosenOtherwise as error:
+            raise ChosenOtherwise(
+                f"{source.name} cannot be done again at event {number}: {error}. Another version wrote it, that decided "
+                "otherwise, or it is damaged: opened with change=True it takes its decisions for granted, and learns"
+            ) from error
         except DAMAGED as error:
             raise DamagedFile(f"{source.name} is damaged at event {number}: {error}") from error
         n_events = number

@@ -29,6 +29,10 @@ from corebandit.contracts.errors import DamagedFile
 from corebandit.contracts.validate import shortened
 
 
+class ChosenOtherwise(DamagedFile):
+    """What was decided then is decided otherwise now: another version wrote the journal, or someone changed it."""
+
+
 def replay(agent: Any, event: list[Any]) -> None:
     """Let an agent do once more what it did; features that were taken then are taken again."""
     with agent._desk.taking_all():
@@ -42,8 +46,8 @@ def _do_again(agent: Any, event: list[Any]) -> None:
         decision_id, now, chosen, _, *given = told  # propensities come out again
         choice = agent._choose(*from_journal(*given))
         now_chosen, then = agent._chosen(choice), agent._from_journal(chosen)
-        demand(now_chosen == then, f"{shortened(then)} was chosen, and {shortened(now_chosen)} is chosen now")
-        demand((kind == HOLD_OUT) == bool(choice[-1]), "another decision is held out now")
+        _demand_same(now_chosen == then, f"{shortened(then)} was chosen, and {shortened(now_chosen)} is chosen now")
+        _demand_same((kind == HOLD_OUT) == bool(choice[-1]), "another decision is held out now")
         ledger.enter(now_chosen, choice, now, decision_id)
     elif kind == TELL:
         decision_id, now, lesson = told
@@ -57,7 +61,7 @@ def _do_again(agent: Any, event: list[Any]) -> None:
         ids, chosen = [each[0] for each in made], [arm_from_json(each[1]) for each in made]
         named = [arm_from_json(arm) for arm in arms[0]] if arms else None
         again = agent._ask_many(array_from_json(tables), named, now, ids)
-        demand([decision.arm for decision in again] == chosen, "other arms are chosen now")
+        _demand_same([decision.arm for decision in again] == chosen, "other arms are chosen now")
     elif kind == OBSERVE_MANY:
         now, names, rewards, *given = told
         indices = [agent._options.index_of(arm_from_json(name)) for name in names]
@@ -87,3 +91,8 @@ def _do_again(agent: Any, event: list[Any]) -> None:
         raise DamagedFile("its policy was changed here, and what it was then cannot be read")
     else:
         raise DamagedFile(f"this version knows nothing of {shortened(kind)}")
+
+
+def _demand_same(holds: bool, difference: str) -> None:
+    if not holds:
+        raise ChosenOtherwise(difference)
