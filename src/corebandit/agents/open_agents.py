@@ -245,8 +245,8 @@ def _done_again(agent: Durable, store: Store, name: str, n_events: int, source: 
             replay(agent, json.loads(event))
         except ChosenOtherwise as error:
             raise ChosenOtherwise(
-                f"{source.name} cannot be done again at event {number}: {error}. Another version wrote it, that "
-                "decided otherwise, or it is damaged: opened with change=True it takes its decisions for granted, and learns"
+                f"{source.name} cannot be done again at event {number}: {error}. Another version wrote it, that decided"
+                " otherwise, or it is damaged: opened with change=True it takes its decisions for granted, and learns"
             ) from error
         except DAMAGED as error:
             raise DamagedFile(f"{source.name} is damaged at event {number}: {error}") from error
