@@ -46,8 +46,8 @@ def drawings(result: Result, under: str) -> list[Drawing]:
     n_runs, horizon = len(curves[0].regret), int(curves[0].rounds[-1])
     caption = (
         f"Runs of CORe on a wrong arm ({n_runs:,} runs of {horizon:,} rounds on Bernoulli arms): they lose over "
-        f"{TIMES:g} times what the median run of the best setting loses a round. The first hundredth of the rounds does "
-        "not count. Left: the share of runs that are, round by round. Right: "
+        f"{TIMES:g} times what the median run of the best setting loses a round. The first hundredth of the rounds "
+        "does not count. Left: the share of runs that are, round by round. Right: "
         "the share of runs that are for at least so many rounds in all. Shares of zero are not drawn."
     )
     return [Drawing(under, "Runs on a wrong arm", caption, shares(pl.DataFrame(list(_points(curves)))))]
