@@ -7,7 +7,8 @@ settings tried on these three functions (two instances each, other seeds), by ho
 from arms chosen at random. The width of the kernel was set to suit rows of length 1, after one run of the first
 function with scikit-learn's default had gone badly. NeuralCORe runs with the paper's warm-up, the shorter one of its
 authors' code, and a quarter of that, added after first runs had shown how much of its regret on the data sets is
-warm-up, which the rivals do not have.
+warm-up, which the rivals do not have; and without one, with extra draws, as the study of exploration recommends it for
+arms. EstimatorCORe around the smooth model is there in that form too.
 
 Where d is large LinCORe, whose warm-up takes at least one round for each feature, spends much of the horizon on it: 640
 rounds on the digits.
@@ -20,6 +21,7 @@ from corebandit.contracts.recipe import AnyPolicy, Problem
 from corebandit.contracts.validate import how_to_install
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
+from corebandit.policies.arms.recommended_core import RecommendedCORe
 from corebandit.policies.linear.lincore import LinCORe
 from corebandit.policies.linear.linucb import LinUCB
 from corebandit.policies.models.estimator_core import EstimatorCORe
@@ -43,10 +45,17 @@ DATA: dict[str, Problem] = {
     "Breast cancer": ClassificationBandit("breast_cancer"),
     "Wine": ClassificationBandit("wine"),
 }
-CORE = {4.0: "NeuralCORe", 2.0: "NeuralCORe (warm-up 2)", 0.5: "NeuralCORe (warm-up 0.5)"}
+CORE = {
+    4.0: "NeuralCORe",
+    2.0: "NeuralCORe (warm-up 2)",
+    0.5: "NeuralCORe (warm-up 0.5)",
+    0.0: "NeuralCORe (no warm-up)",
+}
+NEW = RecommendedCORe()
 RIVALS = ("NeuralUCB", "NeuralTS")
 LINEAR = ("LinCORe", "LinUCB")
 ESTIMATORS = ("EstimatorCORe (kernel ridge)", "EstimatorCORe (forest)")
+FREE_ESTIMATOR = "EstimatorCORe (kernel ridge, no warm-up)"
 LIBRARIES = {"torch": "PyTorch", "sklearn": "scikit-learn"}
 PACKAGES = {"torch": "torch", "sklearn": "scikit-learn"}
 
@@ -69,14 +78,16 @@ def _with_estimators() -> dict[str, AnyPolicy]:
     kernel_ridge = make_pipeline(Nystroem(gamma=1.0, n_components=100), Ridge())
     forest = RandomForestRegressor(n_estimators=20, min_samples_leaf=5)
     models = (EstimatorCORe(kernel_ridge, refit=50), EstimatorCORe(forest, refit="geometric"))
-    return dict(zip(ESTIMATORS, models, strict=True))
+    free = EstimatorCORe(kernel_ridge, refit=50, alpha=NEW.alpha, warm_up=0.0, extra=NEW.extra)
+    return {**dict(zip(ESTIMATORS, models, strict=True)), FREE_ESTIMATOR: free}
 
 
 def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
     """Return one experiment for each function and each data set."""
     check_installed()
     policies: dict[str, AnyPolicy] = {
-        **{label: NeuralCORe(warm_up=factor) for factor, label in CORE.items()},
+        **{label: NeuralCORe(warm_up=factor) for factor, label in CORE.items() if factor > 0},
+        CORE[0.0]: NeuralCORe(alpha=NEW.alpha, warm_up=0.0, extra=NEW.extra),
         "NeuralUCB": NeuralUCB(),
         "NeuralTS": NeuralTS(),
         **_with_estimators(),
