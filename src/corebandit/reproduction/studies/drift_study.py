@@ -22,18 +22,11 @@ from corebandit.experiments.result import Result
 from corebandit.experiments.statistics import mean_estimate
 from corebandit.policies.arms.bernoulli_ts import BernoulliTS
 from corebandit.policies.arms.core import CORe
-from corebandit.policies.arms.cusum_ucb import CUSUMUCB
 from corebandit.policies.arms.discounted_core import DiscountedCORe
 from corebandit.policies.arms.drifting_core import MEMORY, DriftingCORe
-from corebandit.policies.arms.dts import DTS
-from corebandit.policies.arms.ducb import DUCB
-from corebandit.policies.arms.exp3s import Exp3S
 from corebandit.policies.arms.restarting_core import RestartingCORe
-from corebandit.policies.arms.swts import SWTS
-from corebandit.policies.arms.swucb import SWUCB
 from corebandit.policies.arms.window_core import WindowCORe
 from corebandit.policies.linear.discounted_lincore import DiscountedLinCORe
-from corebandit.policies.linear.dlinucb import DLinUCB
 from corebandit.policies.linear.drifting_lincore import DriftingLinCORe
 from corebandit.policies.linear.lincore import LinCORe
 from corebandit.policies.linear.restarting_lincore import RestartingLinCORe
@@ -46,12 +39,12 @@ from corebandit.report import Drawing, ratio_maps
 from corebandit.report.claim import Claim, Finding
 from corebandit.reproduction.claims import Finals, Subject, below, judged
 from corebandit.reproduction.figure import Figure, Size
+from corebandit.reproduction.studies.drift_rivals import linear_rivals, rivals
 
 NAME, LINEAR_NAME, SEARCH_NAME = "drift", "drift-linear", "drift-search"
 PARTS = (NAME, LINEAR_NAME)
 SEARCH_SEED = 1_000_003  # added to the seed
 MEMORIES, ALPHAS, EXTRAS = (4.0, 6.0, 8.0, 12.0, 16.0), (0.3, 0.4, 0.5, 0.6), (1, 2, 4)
-WINDOWS, XIS = (200, 500, 1000, 2000, 4000, 8000, 20_000), (0.001, 0.005, 0.02, 0.05, 0.2)
 TOLD, UNTOLD, RESTARTING = "DriftingCORe", "DriftingCORe (told 10,000)", "RestartingCORe"
 WINDOW, DISCOUNTED, CORE, FREE, TS = "WindowCORe", "DiscountedCORe", "CORe", "CORe (no warm-up)", "TS"
 LIN_TOLD, LIN_RESTARTING = "DriftingLinCORe", "RestartingLinCORe"
@@ -100,30 +93,6 @@ def linear_worlds(size: Size) -> Worlds:
         "Theta changes once": (ChangingLinearBandit("once", n // 2), n // 2),
         STEADY_LINEAR: (LinearBandit(), n),
     }
-
-
-def rivals(problem: Problem) -> dict[str, AnyPolicy]:
-    """Return the rivals for arms, at their defaults and at further settings, where rewards are what they take."""
-    found: dict[str, AnyPolicy] = {"SW-UCB": SWUCB(), "D-UCB": DUCB(), "CUSUM-UCB": CUSUMUCB()}
-    for n, xi in product(WINDOWS, XIS):
-        found[f"SW-UCB {n:,}, {xi:g}"] = SWUCB(n, xi)
-        found[f"D-UCB {n:,}, {xi:g}"] = DUCB(1.0 - 1.0 / n, xi)
-    tests = ((0.05, 100), (0.1, 30), (0.2, 100), (0.4, 100))
-    for shifts, xi, (epsilon, samples) in product((1, 8), (0.01, 0.05, 0.2), tests):
-        found[f"CUSUM-UCB {shifts}, {xi:g}, {epsilon:g}"] = CUSUMUCB(epsilon, samples, shifts=shifts, xi=xi)
-    if problem.support == (0.0, 1.0):
-        found |= {"SW-TS": SWTS(), "dTS": DTS(), "Exp3.S": Exp3S(), "Exp3.S 8": Exp3S(shifts=8)}
-        for n in WINDOWS:
-            found |= {f"SW-TS {n:,}": SWTS(n), f"dTS {n:,}": DTS(1.0 - 1.0 / n)}
-    return found
-
-
-def linear_rivals() -> dict[str, AnyPolicy]:
-    """Return D-LinUCB at its defaults and at further settings."""
-    found: dict[str, AnyPolicy] = {"D-LinUCB": DLinUCB()}
-    for n, sigma, lam in product((200, 500, 1000, 4000), (0.01, 0.02, 0.05), (0.001, 0.01, 1.0)):
-        found[f"D-LinUCB {n:,}, {sigma:g}, {lam:g}"] = DLinUCB(1.0 - 1.0 / n, sigma, lam=lam, theta_norm=1.0)
-    return found
 
 
 # Choosing the setting ---------------------------------------------------------------------------------------------
