@@ -43,10 +43,14 @@ def choose(arguments: argparse.Namespace) -> None:
     """Say how settings compare, and which one the rule chooses; keep that."""
     played = _read(arguments.experiments)
     found = list(study.cells(played, _finals(played, arguments.finals)))
-    rows = study.compared_settings(found)
+    rows = []
+    for by_features in (False, True):
+        rows += study.compared_settings(found, by_features)
     for row in rows:
         print("{horizon:7,} {setting}: {ratio:.3f}, at most {worst:.3f}; {gone bad:.3f} gone bad".format(**row))
-    print("chosen by the rule: alpha {:g}, extra {}".format(*study.chosen_setting(found)))
+    for by_features in (False, True):
+        what = "linear models" if by_features else "arms"
+        print(f"chosen by the rule for {what}: {study.chosen_setting(found, by_features)}")
     _store(settings=[row | {"runs": played[0]["runs"]} for row in rows], tuned=_tuned(played, arguments.finals))
 
 

@@ -118,7 +118,10 @@ def test_every_label_is_a_spec_of_itself():
         ("CORe(alpha=-1)", "alpha must be a number of at least 0, not -1"),
         ("CORe(z=1)", "z must be a number above 0 and below 1, not 1"),
         ("CORe(alpha='x')", "alpha must be a number of at least 0, not 'x'"),
-        ("CORe(0.1,0.1,1,'fast',None,'plain',7)", r"CORe takes \(alpha, z, warm_up, sampler, pool_size, pool, extra\)"),
+        (
+            "CORe(0.1,0.1,1,'fast',None,'plain',7)",
+            r"CORe takes \(alpha, z, warm_up, sampler, pool_size, pool, extra, growth\)",
+        ),
         ("CORe(alpha=0.4", "is written as a name with parameters"),
         ("CORe(alpha=__import__('os'))", "unknown policy for arms '__import__'"),
         ("Ranked(CORee(alpha=0.4))", "unknown policy for arms 'CORee': did you mean 'CORe'?"),

@@ -40,7 +40,7 @@ def policy_from(spec: str | Mapping[str, Any]) -> AnyPolicy:
     """Return the policy that a spec names.
 
     >>> policy_from("CORe(alpha=0.4)")
-    CORe(alpha=0.4, z=0.6, warm_up=4.0, extra=0, sampler='fast', pool_size=None, pool='mirrored')
+    CORe(alpha=0.4, z=0.6, warm_up=4.0, extra=0, sampler='fast', pool_size=None, pool='mirrored', growth=0.0)
     """
     return _recipe("policy", spec, known_policies(), AnyPolicy)
 

@@ -23,24 +23,23 @@ WIDEST = 4.0  # ratios beyond are drawn as this one
 COLUMNS = 4
 
 
-def ratio_maps(frame: "DataFrame", label: str, marked: tuple[float, float] | None = None) -> Figure:
+def ratio_maps(frame: "DataFrame", label: str) -> Figure:
     """Draw one map a panel; all share the colours, on which 1 is white.
 
     Parameters
     ----------
     frame
-        One row a cell: panel, x_name, x, y_name, y, ratio, note (a second line of text, or empty).
+        One row a cell: panel, x_name, x, y_name, y, ratio, note (a second line of text, or empty) and `is marked`, for
+        cells to outline.
     label
         What the ratio is of, for the colour bar.
-    marked
-        The x and y of a cell to outline in every panel.
     """
     panels = split_panels(frame, "panel")
     with drawing():
         figure, grid = panel_grid(len(panels), height=2.9, width=3.0, lone_width=4.2, most_columns=COLUMNS)
         norm = LogNorm(1.0 / WIDEST, WIDEST, clip=True)
         for position, (axes, panel) in enumerate(zip(grid, panels, strict=True)):
-            _draw(axes, panel, norm, marked)
+            _draw(axes, panel, norm)
             if position % COLUMNS:
                 axes.set_ylabel("")
         bar = figure.colorbar(ScalarMappable(norm, COLOURS), ax=grid, pad=0.02, fraction=0.05, aspect=30, label=label)
@@ -52,11 +51,12 @@ def ratio_maps(frame: "DataFrame", label: str, marked: tuple[float, float] | Non
     return figure
 
 
-def _draw(axes: Axes, panel: "DataFrame", norm: LogNorm, marked: tuple[float, float] | None) -> None:
+def _draw(axes: Axes, panel: "DataFrame", norm: LogNorm) -> None:
     x, y = np.unique(panel["x"].to_numpy()), np.unique(panel["y"].to_numpy())
     ratios = np.full((y.size, x.size), np.nan)
     rows, columns = np.searchsorted(y, panel["y"].to_numpy()), np.searchsorted(x, panel["x"].to_numpy())
     ratios[rows, columns] = panel["ratio"].to_numpy()
+    is_marked = panel["is marked"].to_numpy()
     mesh = axes.pcolormesh(np.ma.masked_invalid(ratios), cmap=COLOURS, norm=norm, edgecolors=PAPER, linewidth=0.8)
     for row, column, ratio, note in zip(rows, columns, panel["ratio"], panel["note"], strict=True):
         axes.text(
@@ -69,9 +69,8 @@ def _draw(axes: Axes, panel: "DataFrame", norm: LogNorm, marked: tuple[float, fl
             linespacing=1.1,
             color=text_colour(*mesh.to_rgba(ratio)[:3]),
         )
-    if marked is not None and marked[0] in x and marked[1] in y:
-        corner = (np.searchsorted(x, marked[0]) + 0.05, np.searchsorted(y, marked[1]) + 0.05)
-        axes.add_patch(Rectangle(corner, 0.9, 0.9, fill=False, edgecolor=DARK, linewidth=1.8))
+    for row, column in zip(rows[is_marked], columns[is_marked], strict=True):
+        axes.add_patch(Rectangle((column + 0.05, row + 0.05), 0.9, 0.9, fill=False, edgecolor=DARK, linewidth=1.8))
     axes.set_xticks(np.arange(x.size) + 0.5, [minus(setting_number(value)) for value in x])
     axes.set_yticks(np.arange(y.size) + 0.5, [minus(setting_number(value)) for value in y])
     axes.tick_params(length=0)

@@ -121,6 +121,29 @@ def test_extra_draws_widen_the_noise_of_arms_with_few_pulls(sampler, extra):
         )
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_growth_widens_the_noise_of_arms_that_have_fallen_behind(sampler):
+    noise, alpha, extra, growth = np.random.default_rng(7), 0.6, 2, 0.8
+    rewards = [list(noise.normal(size=n)) for n in (2, 20, 400)]
+    rounds, n_arms = 422, 3
+    policy = CORe(alpha=alpha, warm_up=0.0, extra=extra, growth=growth, sampler=sampler)
+    scores = many_scores(after(policy, rewards))
+    for arm, of_arm in enumerate(rewards):
+        n = len(of_arm)
+        variance = alpha**2 * np.concatenate(rewards).var() * (n + extra) / n**2
+        variance *= 1 + growth * max(0.0, math.log(rounds / (n_arms * n)))  # by hand 1 + 0.8 (4.25, 1.95, 0)
+        assert scores[:, arm].var() == pytest.approx(variance, rel=0.05)
+        assert scores[:, arm].mean() == pytest.approx(np.mean(of_arm), abs=4 * math.sqrt(variance / len(scores)))
+
+
+def test_without_growth_nothing_is_said_and_nothing_changes():
+    assert "growth" not in CORe(extra=2).describe()
+    assert CORe(extra=2, growth=0.5).describe()["growth"] == 0.5
+    with pytest.raises(ValueError, match="growth must be"):
+        CORe(growth=-0.1)
+
+
 def test_without_a_warm_up_every_arm_is_tried_once_and_no_horizon_is_needed():
     policy = CORe(warm_up=0.0, extra=4)
     state, rng, scores, tried = policy.start(5, None, 20), stream(3), np.empty(5), []

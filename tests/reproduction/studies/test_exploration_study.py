@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import corebandit as cb
 from corebandit.experiments.curve import Curve
 from corebandit.randomness.stream import stream
 from corebandit.report.claim import FAILS, HOLDS
@@ -35,12 +34,21 @@ def test_every_rival_is_tried_on_every_problem_and_settings_of_core_on_those_one
         rivals = [label for family in cells.families_on(kind.problem).values() for label in family]
         assert len(set(rivals)) == len(rivals)
         assert set(experiment.policies) == {*experiment.points, *rivals}
-        settings = {(point.at["alpha"], point.at["extra"]) for point in experiment.points.values()}
-        assert settings == ({(a, b) for a in cells.ALPHAS for b in cells.EXTRAS} if kind.is_chosen_on else set())
-        for label, point in experiment.points.items():
-            policy = experiment.policies[label]
-            core = policy.policy if isinstance(policy, cb.Ranked) else policy
-            assert (core.alpha, core.extra, core.warm_up) == (point.at["alpha"], point.at["extra"], 0.0)
+        settings = cells.candidates(cells.is_by_features(kind.problem)) if kind.is_chosen_on else {}
+        assert list(experiment.points) == list(settings)
+        for label, setting in settings.items():
+            policy, point = experiment.policies[label], experiment.points[label]
+            assert (policy.alpha, policy.extra, policy.warm_up) == (setting.alpha, setting.extra, 0.0)
+            assert point.at == {"alpha": setting.alpha, "extra": setting.extra}
+            assert getattr(policy, "growth", 0.0) == setting.growth
+
+
+def test_the_noise_grows_in_settings_for_arms_and_not_by_features():
+    for_arms, for_features = (cells.candidates(by_features) for by_features in (False, True))
+    assert (len(for_arms), len(for_features)) == (16 + 36, 16)
+    assert {core.growth for core in for_features.values()} == {0.0}
+    assert {core.growth for core in for_arms.values()} == {0.0, *cells.GROWTHS}
+    assert for_features.items() <= for_arms.items()
 
 
 def test_what_is_reported_was_not_played_before():
@@ -61,9 +69,10 @@ def test_rivals_are_told_the_noise_of_a_typical_arm(title):
 
 def grid(regret_of, rivals=lambda experiment, label: 100.0):
     """Return what the search finds if rivals and settings have these regrets."""
+    settings = cells.candidates(by_features=False)
 
     def regret(experiment, label):
-        return regret_of(experiment.points[label].at) if label in experiment.points else rivals(experiment, label)
+        return regret_of(settings[label]) if label in experiment.points else rivals(experiment, label)
 
     result = made_up(FIGURE.search(dataclasses.replace(SIZE, search_runs=30)), regret, spread=0.1)
     return result, list(study.cells(result.experiments, study.finals_of(result)))
@@ -71,23 +80,30 @@ def grid(regret_of, rivals=lambda experiment, label: 100.0):
 
 @pytest.mark.heavy
 def test_a_cell_is_the_ratio_to_the_best_rival():
-    _, found = grid(lambda at: 10 * at["alpha"] * at["extra"], lambda experiment, label: 50.0 + 100.0 * ("TS" in label))
-    assert len(found) == 2 * 6 * 16
+    def regret(core):
+        return 10 * core.alpha * core.extra * (1 + core.growth)
+
+    _, found = grid(regret, lambda experiment, label: 50.0 + 100.0 * ("TS" in label))
+    settings = cells.candidates(by_features=False)
+    assert len(found) == 2 * (4 * 52 + 2 * 16)
     for cell in found:
-        assert cell.ratio == pytest.approx(cell.alpha * cell.extra / 5, rel=0.01)
+        assert cell.ratio == pytest.approx(regret(settings[cell.setting]) / 50, rel=0.01)
         assert cell.gone_bad == 0.0
+        assert cell.is_by_features == ("linear" in cell.problem)
 
 
-def cell(horizon, alpha, ratio, gone_bad):
-    return study.Cell(horizon, "any", alpha, 4, ratio, gone_bad)
+def cell(horizon, setting, ratio, gone_bad, by_features=False):
+    return study.Cell(horizon, "any", by_features, setting, ratio, gone_bad)
 
 
 def test_the_rule_takes_the_lowest_geometric_mean_of_settings_of_which_few_runs_go_bad():
-    safe = [cell(1000, 0.7, 2.0, 0.5), cell(10_000, 0.7, 0.5, 0.03)]  # a geometric mean of 1, an arithmetic one of 1.25
-    safer = [cell(1000, 0.8, 1.1, 0.0), cell(10_000, 0.8, 1.1, 0.0)]
-    hasty = [cell(1000, 0.5, 0.5, 0.0), cell(10_000, 0.5, 0.5, 0.031)]
-    assert study.chosen_setting([*safer, *safe, *hasty]) == (0.7, 4)
-    assert study.chosen_setting([*hasty, cell(1000, 0.6, 9.0, 0.0), cell(10_000, 0.6, 9.0, 0.0305)]) == (0.6, 4)
+    safe = [cell(1000, "a", 2.0, 0.5), cell(10_000, "a", 0.5, 0.03)]  # a geometric mean of 1, an arithmetic one of 1.25
+    safer = [cell(1000, "b", 1.1, 0.0), cell(10_000, "b", 1.1, 0.0)]
+    hasty = [cell(1000, "c", 0.5, 0.0), cell(10_000, "c", 0.5, 0.031)]
+    linear = [cell(1000, "d", 0.1, 0.0, by_features=True), cell(10_000, "d", 0.1, 0.0, by_features=True)]
+    assert study.chosen_setting([*safer, *safe, *hasty, *linear]) == "a"
+    assert study.chosen_setting([*safer, *linear], by_features=True) == "d"
+    assert study.chosen_setting([*hasty, cell(1000, "e", 9.0, 0.0), cell(10_000, "e", 9.0, 0.0305)]) == "e"
 
 
 @pytest.mark.heavy
@@ -96,7 +112,7 @@ def test_every_rival_plays_at_the_setting_that_was_best_for_its_problem_and_hori
         best = "PHE 0.5" if experiment.horizon == 1000 else "PHE 0.3"
         return 90.0 if label == best else 100.0
 
-    searched, _ = grid(lambda at: 100.0, rivals)
+    searched, _ = grid(lambda core: 100.0, rivals)
     for experiment in FIGURE.experiments(dataclasses.replace(SIZE, runs=30), searched):
         policies = experiment.policies
         assert {study.NO_WARM_UP, study.PAPER, *cells.families_on(experiment.problem)} <= set(policies)
@@ -120,12 +136,23 @@ def test_claims_follow_the_numbers():
 
 @pytest.mark.heavy
 def test_the_map_outlines_a_setting_and_says_what_the_rule_finds():
-    result, found = grid(lambda at: 100 + abs(at["alpha"] - 0.6) + abs(at["extra"] - 8))
-    assert study.chosen_setting(found) == (0.6, 8)
-    [drawing] = FIGURE.drawings(result)
-    assert "by the rule, in this run: alpha 0.6, 8 extra draws" in drawing.caption
-    titles = [axes.get_title(loc="left") for axes in drawing.figure.axes]
-    assert titles[:2] == ["1,000 rounds", "10,000 rounds"]
+    best = cells.candidates(by_features=False)["alpha 0.4, extra 2, growth 0.5"]
+    result, found = grid(lambda core: 100 + 9 * abs(core.growth - 0.5) + abs(core.alpha - 0.4) + abs(core.extra - 2))
+    assert study.chosen_setting(found) == cells.in_words(best)
+    for_arms, for_features = FIGURE.drawings(result)
+    assert f"by the rule, in this run: {cells.in_words(best)}" in for_arms.caption
+    assert "over 4 problems with arms" in for_arms.caption
+    titles = [axes.get_title(loc="left") for axes in for_arms.figure.axes]
+    assert titles[:2] == ["1,000 rounds", "1,000 rounds, growth 0.25"]
+    assert len([title for title in titles if title]) == 8
+    outlined = [
+        axes.get_title(loc="left")
+        for drawing, judged in ((for_arms, study.SETTING), (for_features, study.LINEAR_SETTING))
+        for axes in drawing.figure.axes
+        for patch in axes.patches
+    ]
+    growth = f", growth {study.SETTING.growth:g}" if study.SETTING.growth else ""
+    assert outlined == [f"{n} rounds{growth}" for n in ("1,000", "10,000")] + ["1,000 rounds", "10,000 rounds"]
 
 
 @pytest.mark.heavy
@@ -149,7 +176,9 @@ def test_regrets_that_a_gpu_has_left_are_found_by_experiment_and_policy(script, 
 
     command(script.grid, experiments=grid, runs=150)
     play(grid, "alpha 0.7, extra 8")
-    assert "chosen by the rule: alpha 0.7, extra 8" in command(script.choose, experiments=grid, finals=finals)
+    said = command(script.choose, experiments=grid, finals=finals)
+    for what in ("arms", "linear models"):
+        assert f"chosen by the rule for {what}: alpha 0.7, extra 8\n" in said
     command(script.report, experiments=report, tuned=script.STORED, runs=150)
     described = json.loads(report.read_text())["experiments"]
     assert [each["horizon"] for each in described] == sorted((each["horizon"] for each in described), reverse=True)
@@ -159,7 +188,7 @@ def test_regrets_that_a_gpu_has_left_are_found_by_experiment_and_policy(script, 
     play(report, study.NO_WARM_UP)
     command(script.store, experiments=report, finals=finals)
     stored = json.loads((tmp_path / "stored.json").read_text())
-    assert len(stored["settings"]) == 3 * 16
+    assert len(stored["settings"]) == 3 * (52 + 16)
     assert len(stored["ratios"]) == 3 * (21 + 21 + 11)
     for row in stored["ratios"]:
         assert row["ratio"] == pytest.approx(0.5 if row["policy"] == study.NO_WARM_UP else 1.0, rel=0.01)

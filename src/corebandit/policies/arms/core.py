@@ -11,13 +11,19 @@ Instead of a warm-up, `warm_up=0` tries every arm once and `extra` gives each ar
     index_i = (S_i + A_i) / N_i,   A_i = sum of N_i + extra draws from {±alpha (Y_l - mean(Y))}
 
 which weigh much for an arm with few pulls, so that it comes back after bad luck, and nothing for one with many. That
-needs neither z nor a horizon.
+needs neither z nor a horizon. With `growth` the noise of an arm that has fallen behind an equal share of the t rounds
+so far grows with the log of how far, as bonuses do in MOSS (Audibert and Bubeck, 2009),
+
+    alpha_i^2 = alpha^2 (1 + growth max(0, ln(t / (K N_i))))
+
+so that arms are given up early where there are many, and come back late where one was given up too early.
 
 Where we differ from the paper: lambda is 0 (an average, as its text says), so adding a constant to all rewards changes
 nothing. The warm-up pulls the arm with the fewest pulls, so every arm once before any twice, in an order drawn at
 random instead of by index. Without a horizon the current round takes its place (*anytime*).
 """
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -25,9 +31,9 @@ import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_pulls, check_sums
-from corebandit.contracts.recipe import Policy
+from corebandit.contracts.recipe import Policy, added_after_0_4
 from corebandit.contracts.state import FloatArray
-from corebandit.contracts.validate import check_count
+from corebandit.contracts.validate import check_count, check_number
 from corebandit.parts.pool import SEEN, Pool, check_form, new_pool
 from corebandit.parts.warm_up import WarmsUp, favour_least_chosen, is_warming_up, known_log, rounds_per_log
 from corebandit.randomness.stream import Stream
@@ -44,6 +50,7 @@ class COReState(NamedTuple):
     warm_up: float  # warm-up rounds for each unit of the log horizon
     log_horizon: float  # negative: not known
     extra: int  # draws in each arm's sum besides one for each pull
+    growth: float  # of the noise's variance, for each unit of the log of how far an arm has fallen behind
 
     def is_warming_up(self) -> bool:
         """Tell whether the coming round belongs to the warm-up."""
@@ -59,7 +66,15 @@ class COReState(NamedTuple):
             if n == 0.0:
                 scores[arm] = np.inf
             else:
-                scores[arm] = (self.sums[arm] + self.alpha * self.pool.draw_sum(int(n) + self.extra, rng)) / n
+                noise = self.alpha * self.pool.draw_sum(int(n) + self.extra, rng)
+                if self.growth > 0.0:
+                    noise *= self.grown(n)
+                scores[arm] = (self.sums[arm] + noise) / n
+
+    def grown(self, n: float) -> float:
+        """Return how many times as large the noise of an arm with n pulls is than without growth."""
+        behind = self.pool.tally[SEEN] / (self.counts.size * n)
+        return math.sqrt(1.0 + self.growth * math.log(behind)) if behind > 1.0 else 1.0
 
     def update(self, arm: int, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
@@ -96,6 +111,9 @@ class CORe(WarmsUp, Policy):
     pool
         "mirrored", the paper's, or "plain", which draws the rewards themselves, neither centred nor mirrored: to study
         what those do. It needs `sampler="exact"`.
+    growth
+        How much the noise's variance grows for each unit of ln(rounds / (arms * pulls)), of arms with less than an
+        equal share of all pulls.
 
     >>> CORe(alpha=0.4).label
     'CORe(alpha=0.4)'
@@ -104,10 +122,12 @@ class CORe(WarmsUp, Policy):
     sampler: str = "fast"
     pool_size: int | None = None
     pool: str = "mirrored"
+    growth: float = added_after_0_4(0.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_form(self.sampler, self.pool)
+        check_number("growth", self.growth, at_least=0)
         if self.pool_size is not None:
             check_count("pool_size", self.pool_size, at_least=2)
 
@@ -126,4 +146,5 @@ class CORe(WarmsUp, Policy):
             warm_up=rounds_per_log(self.z, self.warm_up),
             log_horizon=known_log(horizon),
             extra=int(self.extra),
+            growth=float(self.growth),
         )

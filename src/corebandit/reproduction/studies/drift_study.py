@@ -173,6 +173,7 @@ def drawings(result: Result) -> list[Drawing]:
         pl.col("memory").alias("y"),
         "ratio",
         pl.lit("").alias("note"),
+        (pl.col("alpha").eq(own.alpha) & pl.col("memory").eq(MEMORY)).alias("is marked"),
     )
     caption = (
         "Mean regret of DriftingCORe divided by that of the best rival in hindsight, or of plain CORe where nothing "
@@ -180,8 +181,7 @@ def drawings(result: Result) -> list[Drawing]:
         f"settings with {own.extra} extra draws; outlined: its own; by the rule, in this run: alpha {alpha:g}, memory "
         f"{memory:g}, extra {extra}."
     )
-    marked = (own.alpha, MEMORY)
-    return [Drawing(NAME, "How long to remember", caption, ratio_maps(frame, "regret / best rival's", marked))]
+    return [Drawing(NAME, "How long to remember", caption, ratio_maps(frame, "regret / best rival's"))]
 
 
 # The chosen setting, on other worlds ------------------------------------------------------------------------------

@@ -38,7 +38,8 @@ from corebandit.ranking.policies.cascade_klucb import CascadeKLUCB
 from corebandit.ranking.policies.toprank import TopRank
 from corebandit.ranking.ranking_problems import YandexLike
 
-ALPHAS, EXTRAS = (0.5, 0.6, 0.7, 0.8), (2, 4, 8, 16)
+ALPHAS, EXTRAS = (0.5, 0.6, 0.7, 0.8), (2, 4, 8, 16)  # of settings whose noise does not grow
+GROWN_ALPHAS, GROWN_EXTRAS, GROWTHS = (0.3, 0.4, 0.5, 0.6), (1, 2, 4), (0.25, 0.5, 1.0)  # of those whose noise does
 TOLD = (0.5, 0.7, 1.0)  # times the noise, of Thompson sampling and the like
 STRENGTHS = (0.3, 0.5, 0.8, 1.1)  # pseudo-rewards for each reward of PHE
 
@@ -79,18 +80,33 @@ KINDS = {
 
 
 def core_on(problem: Problem, core: CORe) -> AnyPolicy:
-    """Return CORe in the form that suits a problem."""
+    """Return CORe in the form that suits a problem; by features its noise cannot grow."""
     if isinstance(problem, LinearBandit):
         return LinCORe(alpha=core.alpha, z=core.z, warm_up=core.warm_up, sampler=core.sampler, extra=core.extra)
     return Ranked(core) if isinstance(problem, YandexLike) else core
 
 
-def candidates() -> dict[str, CORe]:
-    """Return the settings without a warm-up that are compared."""
-    return {
-        f"alpha {alpha:g}, extra {extra}": CORe(alpha=alpha, warm_up=0.0, extra=extra)
-        for alpha, extra in product(ALPHAS, EXTRAS)
-    }
+def is_by_features(problem: Problem) -> bool:
+    """Tell whether a problem is one for LinCORe."""
+    return isinstance(problem, LinearBandit)
+
+
+def candidates(by_features: bool) -> dict[str, CORe]:
+    """Return the settings without a warm-up that are compared, for linear models or for arms."""
+    settings = [(alpha, extra, 0.0) for alpha, extra in product(ALPHAS, EXTRAS)]
+    if not by_features:
+        settings += product(GROWN_ALPHAS, GROWN_EXTRAS, GROWTHS)
+    cores = [CORe(alpha=alpha, warm_up=0.0, extra=extra, growth=growth) for alpha, extra, growth in settings]
+    return {in_words(core): core for core in cores}
+
+
+def in_words(core: CORe) -> str:
+    """Return what a setting without a warm-up is called.
+
+    >>> in_words(CORe(alpha=0.5, extra=2)), in_words(CORe(alpha=0.4, extra=1, growth=0.5))
+    ('alpha 0.5, extra 2', 'alpha 0.4, extra 1, growth 0.5')
+    """
+    return f"alpha {core.alpha:g}, extra {core.extra}" + (f", growth {core.growth:g}" if core.growth else "")
 
 
 def families_on(problem: Problem) -> dict[str, Family]:

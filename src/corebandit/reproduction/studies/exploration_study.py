@@ -1,13 +1,14 @@
 """How CORe explores best where it has no warm-up: noise scales and extra draws against the best rivals in hindsight.
 
-Without a warm-up every arm is tried once, and each arm's noise has some draws more than the arm has rewards. A grid
-of noise scales and extra draws plays on a part of the problems, the rivals at all their settings on every problem;
-then one setting without a warm-up, the best setting of each rival and CORe's older ones play on all problems anew.
+Without a warm-up every arm is tried once, and each arm's noise has some draws more than the arm has rewards; it may
+also grow with the log of how far an arm has fallen behind. A grid of noise scales, extra draws and growths plays on a
+part of the problems, the rivals at all their settings on every problem; then one setting without a warm-up, the best
+setting of each rival and CORe's older ones play on all problems anew.
 
-The rule by which the setting is chosen was written down before the large run it was chosen in: over the problems that
-it is chosen on and all horizons, the lowest geometric mean of regret divided by that of the best rival in hindsight,
-among the settings of which on average at most 3 % of the runs of the longest horizon go bad; if there are none, the
-one of which the fewest do.
+The rule by which the setting is chosen, for arms and rankings on problems with arms, for LinCORe on linear ones, was
+written down before the large run it was chosen in: over the problems that it is chosen on and all horizons, the lowest
+geometric mean of regret divided by that of the best rival in hindsight, among the settings of which on average at most
+3 % of the runs of the longest horizon go bad; if there are none, the one of which the fewest do.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +29,13 @@ from corebandit.report.claim import Claim, Finding
 from corebandit.reproduction.claims import Finals, Subject, judged, rarely
 from corebandit.reproduction.figure import Figure, Size
 from corebandit.reproduction.studies import bad_runs
-from corebandit.reproduction.studies.exploration_cells import KINDS, candidates, core_on, families_on
+from corebandit.reproduction.studies.exploration_cells import (
+    KINDS,
+    candidates,
+    core_on,
+    families_on,
+    is_by_features,
+)
 from corebandit.reproduction.studies.warmup_study import GONE_BAD, share_gone_bad
 
 NAME = "exploration"
@@ -39,7 +46,8 @@ MOST_GONE_BAD = 0.03  # of the runs of the longest horizon, on average over prob
 RATIO = "regret / that of the best rival"
 NO_WARM_UP, SHORT, PAPER = "CORe (no warm-up)", "CORe (warm-up 0.5)", "CORe"
 OWN = (NO_WARM_UP, SHORT, PAPER)
-SETTING = CORe(alpha=0.7, warm_up=0.0, extra=8)  # which the rule has chosen
+SETTING = CORe(alpha=0.7, warm_up=0.0, extra=8)  # which the rule has chosen for arms and rankings
+LINEAR_SETTING = CORe(alpha=0.7, warm_up=0.0, extra=8)  # and for LinCORe
 
 Regrets = dict[tuple[str, str], dict[str, FloatArray]]  # final ones by policy, of an experiment's name and problem
 Tuned = Mapping[str, Mapping[str, Mapping[str, str]]]  # of a grid's name and a problem, each rival's best setting
@@ -74,9 +82,9 @@ def search(size: Size) -> list[Experiment]:
                 continue
             policies: dict[str, AnyPolicy] = {}
             points = {}
-            for label, core in candidates().items() if kind.is_chosen_on else ():
+            for label, core in candidates(is_by_features(kind.problem)).items() if kind.is_chosen_on else ():
                 policies[label] = core_on(kind.problem, core.changed(sampler=size.sampler))
-                points[label] = Point("CORe", {"alpha": core.alpha, "extra": core.extra})
+                points[label] = Point(f"growth {core.growth:g}", {"alpha": core.alpha, "extra": core.extra})
             for settings in families_on(kind.problem).values():
                 policies |= settings
             found.append(
@@ -99,8 +107,8 @@ class Cell(NamedTuple):
 
     horizon: int
     problem: str
-    alpha: float
-    extra: int
+    is_by_features: bool
+    setting: str
     ratio: float  # mean regret / that of the best rival
     gone_bad: float  # share of runs
 
@@ -112,21 +120,22 @@ def cells(played: Sequence[Mapping[str, Any]], finals: Regrets) -> Iterator[Cell
             continue
         regret, points = finals[experiment["name"], experiment["label"]], experiment["points"]
         best = min(float(values.mean()) for policy, values in regret.items() if policy not in points)
-        for label, point in points.items():
-            ratio, gone_bad = float(regret[label].mean()) / best, share_gone_bad(regret[label])
-            at = point["at"]
-            yield Cell(experiment["horizon"], experiment["title"], at["alpha"], at["extra"], ratio, gone_bad)
+        horizon, title = experiment["horizon"], experiment["title"]
+        for setting in points:
+            ratio, gone_bad = float(regret[setting].mean()) / best, share_gone_bad(regret[setting])
+            yield Cell(horizon, title, is_by_features(KINDS[title].problem), setting, ratio, gone_bad)
 
 
-def chosen_setting(found: list[Cell]) -> tuple[float, int]:
-    """Return noise scale and extra draws by the rule."""
-    longest = max(cell.horizon for cell in found)
-    logs: dict[tuple[float, int], list[float]] = {}
-    bad: dict[tuple[float, int], list[float]] = {}
-    for cell in found:
-        logs.setdefault((cell.alpha, cell.extra), []).append(float(np.log(cell.ratio)))
+def chosen_setting(found: Sequence[Cell], by_features: bool = False) -> str:
+    """Return the setting that the rule chooses, for arms or for features."""
+    these = [cell for cell in found if cell.is_by_features == by_features]
+    longest = max(cell.horizon for cell in these)
+    logs: dict[str, list[float]] = {}
+    bad: dict[str, list[float]] = {}
+    for cell in these:
+        logs.setdefault(cell.setting, []).append(float(np.log(cell.ratio)))
         if cell.horizon == longest:
-            bad.setdefault((cell.alpha, cell.extra), []).append(cell.gone_bad)
+            bad.setdefault(cell.setting, []).append(cell.gone_bad)
     shares = {setting: float(np.mean(values)) for setting, values in bad.items()}
     safe = [setting for setting, share in shares.items() if share <= MOST_GONE_BAD]
     if not safe:
@@ -134,21 +143,23 @@ def chosen_setting(found: list[Cell]) -> tuple[float, int]:
     return min(safe, key=lambda setting: float(np.mean(logs[setting])))
 
 
-def compared_settings(found: list[Cell]) -> list[dict[str, Any]]:
-    """Return how the settings compare, a row for each and each horizon, over the problems that one is chosen on."""
+def compared_settings(found: Sequence[Cell], by_features: bool = False) -> list[dict[str, Any]]:
+    """Return how settings compare, a row for each and each horizon, over the problems that one is chosen on."""
     rows = []
-    for horizon in sorted({cell.horizon for cell in found}):
-        for alpha, extra in dict.fromkeys((cell.alpha, cell.extra) for cell in found):
-            these = [cell for cell in found if (cell.horizon, cell.alpha, cell.extra) == (horizon, alpha, extra)]
-            ratios, bad = [cell.ratio for cell in these], [cell.gone_bad for cell in these]
-            rows.append(
-                {
-                    **{"setting": f"alpha {alpha:g}, {extra} extra draws", "horizon": horizon},
-                    **{"ratio": float(np.exp(np.mean(np.log(ratios)))), "worst": max(ratios)},
-                    "worst on": max(these, key=lambda cell: cell.ratio).problem,
-                    **{"gone bad": float(np.mean(bad)), "worst gone bad": max(bad)},
-                }
-            )
+    cells_of: dict[tuple[int, str], list[Cell]] = {}
+    for cell in found:
+        if cell.is_by_features == by_features:
+            cells_of.setdefault((cell.horizon, cell.setting), []).append(cell)
+    for (horizon, setting), these in sorted(cells_of.items(), key=lambda item: item[0][0]):
+        ratios, bad = [cell.ratio for cell in these], [cell.gone_bad for cell in these]
+        rows.append(
+            {
+                **{"setting": setting, "horizon": horizon, "by features": by_features},
+                **{"ratio": float(np.exp(np.mean(np.log(ratios)))), "worst": max(ratios)},
+                "worst on": max(these, key=lambda cell: cell.ratio).problem,
+                **{"gone bad": float(np.mean(bad)), "worst gone bad": max(bad)},
+            }
+        )
     return rows
 
 
@@ -185,12 +196,13 @@ def tuned(tried: Regrets) -> Tuned:
 
 def reported(size: Size, best: Tuned) -> list[Experiment]:
     """Return the same, of rivals of which it is known at which settings they are best; else at their first."""
-    own = {NO_WARM_UP: SETTING, SHORT: CORe(warm_up=0.5), PAPER: CORe()}
     found = []
     for horizon, runs in horizons(size, size.runs).items():
         for title, kind in KINDS.items():
             if horizon > size.horizon and not kind.is_long:
                 continue
+            setting = LINEAR_SETTING if is_by_features(kind.problem) else SETTING
+            own = {NO_WARM_UP: setting, SHORT: CORe(warm_up=0.5), PAPER: CORe()}
             policies = {label: core_on(kind.problem, core.changed(sampler=size.sampler)) for label, core in own.items()}
             known = best.get(search_name(horizon), {}).get(kind.problem.label, {})
             for family, settings in families_on(kind.problem).items():
@@ -274,28 +286,32 @@ def _few_gone_bad(finals: Finals, problem: str) -> Finding:
 def drawings(result: Result) -> list[Drawing]:
     """Return the ratios of all settings, averaged over the problems that one is chosen on, and how runs go bad."""
     found = list(cells(result.experiments, finals_of(result)))
-    chosen = chosen_setting(found)
-    frame = pl.DataFrame(found).with_columns(
-        pl.lit("alpha").alias("x_name"),
-        pl.col("alpha").alias("x"),
-        pl.lit("extra draws").alias("y_name"),
-        pl.col("extra").cast(pl.Float64).alias("y"),
-        pl.format("{} rounds", pl.col("horizon").map_elements(tables.count, pl.String)).alias("panel"),
-    )
-    averages = (
-        frame.group_by("panel", "x_name", "x", "y_name", "y", maintain_order=True)
-        .agg(pl.col("ratio").log().mean().exp(), pl.col("gone_bad").mean())
-        .with_columns(pl.format("{} %", (100 * pl.col("gone_bad")).round(1)).alias("note"))
-    )
+    of_arms = _map(found, False, "Ratio to the best rival", "arms", SETTING)
+    of_features = _map(found, True, "Ratio to the best rival, linear", "linear models", LINEAR_SETTING)
+    return [of_arms, of_features, *bad_runs.drawings(result, under=NAME)]
+
+
+def _map(found: list[Cell], by_features: bool, title: str, what: str, judged_one: CORe) -> Drawing:
+    """Return a map for each horizon and each growth of the noise."""
+    rows, cores = [], candidates(by_features)
+    for row in compared_settings(found, by_features):
+        core = cores[row["setting"]]
+        growth = f", growth {core.growth:g}" if core.growth else ""
+        rows.append(
+            {
+                **{"x_name": "alpha", "x": core.alpha, "y_name": "extra draws", "y": float(core.extra)},
+                **{"ratio": row["ratio"], "note": f"{100 * row['gone bad']:.1f} %", "is marked": core == judged_one},
+                "panel": f"{tables.count(row['horizon'])} rounds{growth}",
+            }
+        )
+    n_problems = len({cell.problem for cell in found if cell.is_by_features == by_features})
     caption = (
-        f"Geometric mean over {frame['problem'].n_unique()} problems of the mean regret divided by that of the best "
-        "rival in hindsight, and below it the share of runs gone bad, whose regret is over "
+        f"Geometric mean over {n_problems} problems with {what} of the mean regret divided by that of the best rival "
+        "in hindsight, and below it the share of runs gone bad, whose regret is over "
         f"{GONE_BAD:g} times the setting's own median. Below 1 is better than every rival. Outlined: the setting "
-        f"that is judged; by the rule, in this run: alpha {chosen[0]:g}, {chosen[1]} extra draws."
+        f"that is judged; by the rule, in this run: {chosen_setting(found, by_features)}."
     )
-    marked = (SETTING.alpha, float(SETTING.extra))
-    maps = Drawing(NAME, "Ratio to the best rival", caption, ratio_maps(averages, RATIO, marked))
-    return [maps, *bad_runs.drawings(result, under=NAME)]
+    return Drawing(NAME, title, caption, ratio_maps(pl.DataFrame(rows), RATIO))
 
 
 FIGURE = Figure(

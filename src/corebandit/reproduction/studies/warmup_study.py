@@ -207,6 +207,7 @@ def _frame(found: list[Cell]) -> pl.DataFrame:
         pl.lit("warm-up factor").alias("y_name"),
         pl.col("warm_up").alias("y"),
         note.alias("note"),
+        (pl.col("alpha").eq(FOUND.alpha) & pl.col("warm_up").eq(FOUND.warm_up)).alias("is marked"),
     )
 
 
@@ -214,14 +215,13 @@ def drawings(result: Result) -> list[Drawing]:
     """Return the ratios averaged over the problems, and those of every problem for every horizon."""
     found = list(cells(result))
     frame, best = _frame(found), best_setting(found)
-    marked = (FOUND.alpha, FOUND.warm_up)
     everywhere = frame.with_columns(pl.lit("all horizons").alias("panel"))
     by_horizon = frame.with_columns(
         pl.format("{} rounds", pl.col("horizon").map_elements(tables.count, pl.String)).alias("panel")
     )
     averages = (
         pl.concat([everywhere, by_horizon])
-        .group_by("panel", "x_name", "x", "y_name", "y", maintain_order=True)
+        .group_by("panel", "x_name", "x", "y_name", "y", "is marked", maintain_order=True)
         .agg(pl.col("ratio").log().mean().exp(), pl.col("ratio").max().alias("worst"))
         .with_columns(pl.format("≤ {}", pl.col("worst").round(2)).alias("note"))
     )
@@ -233,7 +233,7 @@ def drawings(result: Result) -> list[Drawing]:
         f"setting it found; lowest in this run: warm-up {best[0]:g}, alpha {best[1]:g}. The best rivals for "
         f"{longest:,} rounds: {names}."
     )
-    drawn = [Drawing(NAME, "Ratio to the best rival", caption, ratio_maps(averages, RATIO, marked))]
+    drawn = [Drawing(NAME, "Ratio to the best rival", caption, ratio_maps(averages, RATIO))]
     for horizon in dict.fromkeys(cell.horizon for cell in found):
         panels = frame.filter(horizon=horizon).with_columns(pl.col("problem").alias("panel"))
         caption = (
@@ -243,7 +243,7 @@ def drawings(result: Result) -> list[Drawing]:
             + (" NP-TS is a rival on Bernoulli rewards only." if horizon > FARTHEST_NPTS else "")
         )
         title = f"Every problem, {horizon:,} rounds"
-        drawn.append(Drawing(grid_name(horizon), title, caption, ratio_maps(panels, RATIO, marked)))
+        drawn.append(Drawing(grid_name(horizon), title, caption, ratio_maps(panels, RATIO)))
     return drawn
 
 
