@@ -16,6 +16,8 @@ A page has marks in it, between which this script writes:
     <!-- numbers: ratios exploration -->  CORe without a warm-up beside the best rival, on each problem
     <!-- numbers: differences samplers --> each policy beside the first one, on the same problems
     <!-- numbers: worlds drift -->        CORe's forms in each world that changes, beside the best rival
+    <!-- numbers: beside drift_large DriftingCORe --> how many times the best rival's regret these policies have, with
+                                     intervals, and plain CORe's where nothing changes
     <!-- numbers: lines gain -->          a table as a benchmark stored it
     <!-- end -->
 
@@ -282,6 +284,18 @@ def worlds(stored: Stored, figure: str) -> str:
     return _lines(lines)
 
 
+def beside(stored: Stored, figure: str, *policies: str) -> str:
+    """Return how many times the regret of the best rival, or of plain CORe, policies have: a row a world."""
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for row in stored["ratios"]:
+        if row["policy"] in policies:
+            said = "{ratio:.2f} [{ratio_low:.2f}, {ratio_high:.2f}]".format(**row)
+            cells.setdefault((row["title"], row["beside"]), {})[row["policy"]] = said
+    lines = [("world", *policies, "beside"), ("---",) * (2 + len(policies))]
+    lines += [(title, *(said[policy] for policy in policies), other) for (title, other), said in cells.items()]
+    return _lines(lines)
+
+
 def stored_lines(stored: Stored, figure: str) -> str:
     """Return a table as a benchmark stored it: its head and its lines."""
     return _lines([tuple(stored["head"]), ("---",) * len(stored["head"]), *map(tuple, stored["lines"])])
@@ -296,6 +310,7 @@ BLOCKS: dict[str, Callable[..., str]] = {
     "ratios": ratios,
     "differences": differences,
     "worlds": worlds,
+    "beside": beside,
     "lines": stored_lines,
 }
 
