@@ -312,7 +312,7 @@ def _few_after(after: dict[tuple[str, str], FloatArray], problem: str) -> Findin
 FIGURE = Figure(
     name=NAME,
     caption="Worlds that change: CORe that forgets, and rivals that do, at their best settings in hindsight.",
-    paper_size=Size(horizon=40_000, runs=100, search_runs=100),
+    paper_size=Size(horizon=40_000, runs=100, search_runs=50),  # half an hour on two cores has room for no more
     quick_size=Size(horizon=40_000, runs=10, search_runs=5),
     search=search,
     experiments=experiments,
