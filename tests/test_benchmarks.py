@@ -304,6 +304,23 @@ def test_worlds_that_change_are_judged_by_what_another_machine_has_played(
     assert all(f"{name}" in printed for name in verdicts)
 
 
+def test_exploration_is_chosen_and_compared_by_what_another_machine_has_played(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    exploration, device = import_module("exploration"), import_module("device")
+    monkeypatch.setattr(device, "Cuda", Elsewhere)
+    monkeypatch.setattr(exploration, "STORED", tmp_path / "stored.json")
+    files = [tmp_path / name for name in ("grid.json", "grid.npz", "report.json", "report.npz")]
+    run_script(exploration, "grid", files[0], "--runs", 30)
+    run_script(device, "play", files[0], "--finals", files[1])
+    assert "chosen by the rule: alpha" in run_script(exploration, "choose", *files[:2])
+    run_script(exploration, "report", files[2], tmp_path / "stored.json", "--runs", 30)
+    run_script(device, "play", files[2], "--finals", files[3])
+    assert " of " in run_script(exploration, "store", *files[2:])
+    assert {"settings", "tuned", "ratios"} < set(json.loads((tmp_path / "stored.json").read_text()))
+
+
 def test_regrets_of_a_play_that_was_interrupted_are_not_taken_for_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.syspath_prepend(BENCHMARKS)
     elsewhere, experiment = import_module("elsewhere"), Experiment(BernoulliBandit(), [CORe()], horizon=50, runs=3)
