@@ -4,8 +4,10 @@
     python benchmarks/device.py same                  play every policy, and keep regrets
     python benchmarks/device.py same --against FILE   how many of these runs are those of the processor
     python benchmarks/device.py play FILE OUT         play a file of experiments (a report has one), and keep the runs
+    python benchmarks/device.py play FILE --finals REGRETS   the same, and keep final regrets, which take little room
 
-On a machine that has corebandit's other dependencies, `--engine OUT` makes a report of the runs that were kept.
+On a machine that has corebandit's other dependencies, `--engine OUT` makes a report of the runs that were kept. REGRETS
+are for scripts of studies; with `--at 50 100` those after half of the rounds are among them.
 """
 
 import argparse
@@ -122,26 +124,33 @@ def play(arguments: argparse.Namespace) -> None:
     described = json.loads(Path(arguments.file).read_text(encoding="utf-8"))
     experiments = [Experiment.from_dict(each) for each in described["experiments"]]
     engine = Cuda()
-    chunks = [
-        chunk
+    named = [  # by what experiments are called: two may have the same chunk
+        (f"{experiment.name}|{experiment.problem.label}|{label}|{chunk.first}", chunk)
         for experiment in experiments
         for label, policy in experiment.policies.items()
         if label not in arguments.without
         for chunk in chunks_of(experiment, label, engine.runs_per_chunk(policy))
     ]
+    names, chunks = [name for name, _ in named], [chunk for _, chunk in named]
     runs: dict[int, Runs] = {}
     try:
         seconds = _play(engine, chunks, runs)
     finally:  # what is finished is kept, also after Ctrl-C
         if arguments.finals:
-            names = {place: f"{chunks[place].problem.label}|{chunks[place].label}|{place}" for place in runs}
-            np.savez_compressed(arguments.finals, **{names[place]: runs[place].regret[:, -1] for place in sorted(runs)})
+            kept = {names[place]: _regret_at(arguments.at, chunks[place], runs[place]) for place in sorted(runs)}
+            np.savez_compressed(arguments.finals, percents=arguments.at, **kept)
     rounds = sum(chunk.shape[0] * chunk.horizon for chunk in chunks)
     others = sorted({chunks[place].label for place, each in runs.items() if each.engine == "threads"})
     print(f"{sum(chunk.shape[0] for chunk in chunks):,} runs, {rounds:,} rounds: {seconds:.1f} s; threads: {others}")
     if arguments.out:
         played = [runs[place] for place in range(len(chunks))]
         record(Path(arguments.out), chunks, played, engine.environment)
+
+
+def _regret_at(percents: Sequence[int], chunk: Chunk, runs: Runs) -> Any:
+    """Return the regret after so many percent of all rounds, to seven digits: nothing else is left to learn of it."""
+    places = np.searchsorted(chunk.rounds, [percent * chunk.horizon / 100 for percent in percents])
+    return runs.regret[:, places].astype(np.float32)
 
 
 def games_of(names: Sequence[str]) -> list[tuple[Any, Any]]:
@@ -200,7 +209,10 @@ def main() -> None:
     playing = command(play)
     playing.add_argument("file")
     playing.add_argument("out", nargs="?")
-    playing.add_argument("--finals", help="keep the final regrets in this file")
+    playing.add_argument("--finals", help="keep regrets in this file, the final ones or those --at")
+    playing.add_argument(
+        "--at", type=int, nargs="+", default=[100], help="after so many percent of all rounds, not at the end"
+    )
     playing.add_argument("--without", nargs="*", default=[], help="labels to leave out")
     arguments = parser.parse_args()
     try:

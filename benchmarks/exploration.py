@@ -22,11 +22,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from corebandit.experiments.experiment import Experiment
 from corebandit.reproduction.figure import Size
 from corebandit.reproduction.studies import exploration_study as study
+from elsewhere import command_line, result_of, write_experiments
 from storing import STORE, made_by
 
 STORED = STORE / "exploration_large.json"
@@ -41,9 +40,8 @@ def grid(arguments: argparse.Namespace) -> None:
 
 def choose(arguments: argparse.Namespace) -> None:
     """Say how settings compare, and which one the rule chooses; keep that."""
-    played = _read(arguments.experiments)
-    found = list(study.cells(played, _finals(played, arguments.finals)))
-    rows = []
+    result = result_of(arguments.experiments, arguments.finals)
+    found, rows = list(study.cells(result.experiments, study.finals_of(result))), []
     for by_features in (False, True):
         rows += study.compared_settings(found, by_features)
     for row in rows:
@@ -51,12 +49,14 @@ def choose(arguments: argparse.Namespace) -> None:
     for by_features in (False, True):
         what = "linear models" if by_features else "arms"
         print(f"chosen by the rule for {what}: {study.chosen_setting(found, by_features)}")
-    _store(settings=[row | {"runs": played[0]["runs"]} for row in rows], tuned=_tuned(played, arguments.finals))
+    runs = {each["horizon"]: each["runs"] for each in result.experiments}
+    kept = [row | {"runs": runs[row["horizon"]]} for row in rows]
+    _store(settings=kept, tuned=_tuned(study.finals_of(result)))
 
 
-def _tuned(played: list[dict[str, Any]], finals: Path) -> study.Tuned:
+def _tuned(tried: study.Regrets) -> study.Tuned:
     """Return the best settings of rivals; whoever has not played for the longest horizon, that of the one before."""
-    tried, horizon = _finals(played, finals), study.FIGURE.paper_size.horizon
+    horizon = study.FIGURE.paper_size.horizon
     for (name, label), regrets in tried.items():
         if name == study.search_name(10 * horizon):
             tried[name, label] = tried[study.search_name(horizon), label] | regrets
@@ -71,8 +71,8 @@ def report(arguments: argparse.Namespace) -> None:
 
 def store(arguments: argparse.Namespace) -> None:
     """Keep how CORe compares with the best rivals."""
-    played = _read(arguments.experiments)
-    rows = study.ratios(played, _finals(played, arguments.finals))
+    result = result_of(arguments.experiments, arguments.finals)
+    rows = study.ratios(result.experiments, study.finals_of(result))
     for row in rows:
         print("{title:24} {horizon:7,} {policy:20} {mean:9.2f}, {ratio:.3f} of {best rival}".format(**row))
     _store(ratios=rows)
@@ -94,9 +94,9 @@ def _size(runs: int) -> Size:
 def _write(
     path: Path, experiments: list[Experiment], runs: int, is_slow: Callable[[str], bool] = lambda label: False
 ) -> None:
-    """Write experiments, the longest first, all with as many runs: a GPU plays a thousand as fast as a hundred."""
+    """Write experiments, all with as many runs: a GPU plays a thousand as fast as a hundred."""
     described = []
-    for experiment in sorted(experiments, key=lambda each: each.horizon, reverse=True):
+    for experiment in experiments:
         is_long = experiment.horizon > study.FIGURE.paper_size.horizon
         table = experiment.to_dict() | {"runs": runs}
         table["policies"] = {
@@ -105,45 +105,12 @@ def _write(
             if label != "NP-TS" and not (is_long and (label.startswith("SSMC") or is_slow(label)))
         }
         described.append(table)
-    path.write_text(json.dumps({"experiments": described}), encoding="utf-8")
-    n_runs = sum(len(each["policies"]) * runs for each in described)
-    n_rounds = sum(len(each["policies"]) * runs * each["horizon"] for each in described)
-    print(f"{len(described)} experiments, {n_runs:,} runs, {n_rounds:,} rounds")
-
-
-def _read(path: Path) -> list[dict[str, Any]]:
-    return list(json.loads(path.read_text(encoding="utf-8"))["experiments"])
-
-
-def _finals(played: list[dict[str, Any]], path: Path) -> study.Regrets:
-    """Return the final regrets that `device.py play` has kept, chunks of a policy in order."""
-    found: study.Regrets = {}
-    with np.load(path) as kept:
-        parts = {int(name.rpartition("|")[2]): kept[name] for name in kept}
-    place = 0
-    for experiment in played:
-        regrets = found.setdefault((experiment["name"], experiment["label"]), {})
-        for policy in experiment["policies"]:
-            own: list[Any] = []
-            while sum(map(len, own)) < experiment["runs"]:
-                own.append(parts[place])
-                place += 1
-            regrets[policy] = np.concatenate(own)
-    return found
+    write_experiments(path, described)
 
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(required=True)
-
-    def command(function: Callable[[argparse.Namespace], None], *files: str) -> argparse.ArgumentParser:
-        added = commands.add_parser(function.__name__, help=function.__doc__)
-        added.set_defaults(function=function)
-        for name in files:
-            added.add_argument(name, type=Path)
-        return added
-
+    parser, command = command_line(__doc__)
     command(grid, "experiments").add_argument("--runs", type=int, default=1200)
     command(choose, "experiments", "finals")
     command(report, "experiments", "tuned").add_argument("--runs", type=int, default=8000)

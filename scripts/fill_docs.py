@@ -16,6 +16,8 @@ A page has marks in it, between which this script writes:
     <!-- numbers: ratios exploration -->  CORe without a warm-up beside the best rival, on each problem
     <!-- numbers: differences samplers --> each policy beside the first one, on the same problems
     <!-- numbers: worlds drift -->        CORe's forms in each world that changes, beside the best rival
+    <!-- numbers: beside drift_large DriftingCORe --> how many times the best rival's regret these policies have, with
+                                     intervals, and plain CORe's where nothing changes
     <!-- numbers: lines gain -->          a table as a benchmark stored it
     <!-- end -->
 
@@ -34,7 +36,7 @@ from typing import Any
 
 from corebandit.experiments.result import Result
 from corebandit.report import tables
-from corebandit.reproduction.studies import drift_study, exploration_study, warmup_study
+from corebandit.reproduction.studies import drift_study, drift_tables, exploration_study, warmup_study
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "docs" / "results"
@@ -57,7 +59,6 @@ STUDIES = {
 FILES = ("refits", "samplers", "observes")  # of `corebandit run docs/results/*.toml`, without claims
 SHOWN = {"warmup": tuple(warmup_study.PARTS), "drift": drift_study.PARTS, "exploration": ()}  # the last: ratios alone
 KEPT = ("figure", "problem", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")
-KEPT_RIVALS = 5  # the best of each world that changes
 SETTINGS = {  # warm-up factor and alpha
     "short": (0.5, 0.6),
     "cautious": (0.5, 0.8),
@@ -89,7 +90,7 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
         if figure in SHOWN:  # and not the search before it: of a thousand cells settings_of keeps what pages show
             rows = [row for row in rows if row["figure"] in SHOWN[figure]]
         if figure == drift_study.NAME:
-            rows = _without_poor_rivals(rows)
+            rows = drift_tables.without_poor_rivals(rows)
         content = {
             "about": {
                 **{key: about[key] for key in ("made", "version", "sources")},
@@ -110,6 +111,8 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
             finals = exploration_study.finals_of(result)
             content["ratios"] = exploration_study.ratios(result.experiments, finals)
             content["tuned"] = exploration_study.tuned(finals)
+        if figure == drift_study.NAME:
+            content["ratios"] = drift_tables.ratios(Result.load(folder))
         if figure in FILES:
             content["differences"] = Result.load(folder).differences().to_dicts()
         into.mkdir(exist_ok=True)
@@ -121,21 +124,6 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
 
 def _of_figure(rows: list[dict[str, Any]], figure: str) -> list[dict[str, Any]]:
     return [row for row in rows if row["figure"].partition("-")[0] == figure]
-
-
-def _without_poor_rivals(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Leave out rivals at settings that are not among the best in a world: half a thousand rows nobody would read."""
-    kept = []
-    for place in dict.fromkeys(_place(row) for row in rows):
-        here = [row for row in rows if _place(row) == place]
-        tuned = [row for row in here if row["figure"] == drift_study.NAME and _is_tuned_rival(row)]
-        poor = sorted(tuned, key=lambda row: row["mean"])[KEPT_RIVALS:]
-        kept += [row for row in here if row not in poor]
-    return kept
-
-
-def _is_tuned_rival(row: Mapping[str, Any]) -> bool:
-    return row["policy"] not in drift_study.OURS and " " in row["policy"]  # its settings follow its name
 
 
 def _place(row: Mapping[str, Any]) -> str:
@@ -282,7 +270,7 @@ def worlds(stored: Stored, figure: str) -> str:
         here = {row["policy"]: row for row in rows if row["problem"] == problem}
         others = [row for row in here.values() if row["policy"] not in drift_study.OURS]
         best = min(others, key=lambda row: row["mean"])
-        untuned = min((row for row in others if not _is_tuned_rival(row)), key=lambda row: row["mean"])
+        untuned = min((row for row in others if not drift_tables.is_tuned_rival(row)), key=lambda row: row["mean"])
         named = [f"{tables.with_error(row['mean'], row['stderr'])} ({row['policy']})" for row in (best, untuned)]
         lines.append(
             (
@@ -293,6 +281,18 @@ def worlds(stored: Stored, figure: str) -> str:
                 named[1],
             )
         )
+    return _lines(lines)
+
+
+def beside(stored: Stored, figure: str, *policies: str) -> str:
+    """Return how many times the regret of the best rival, or of plain CORe, policies have: a row a world."""
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for row in stored["ratios"]:
+        if row["policy"] in policies:
+            said = "{ratio:.2f} [{ratio_low:.2f}, {ratio_high:.2f}]".format(**row)
+            cells.setdefault((row["title"], row["beside"]), {})[row["policy"]] = said
+    lines = [("world", *policies, "beside"), ("---",) * (2 + len(policies))]
+    lines += [(title, *(said[policy] for policy in policies), other) for (title, other), said in cells.items()]
     return _lines(lines)
 
 
@@ -310,6 +310,7 @@ BLOCKS: dict[str, Callable[..., str]] = {
     "ratios": ratios,
     "differences": differences,
     "worlds": worlds,
+    "beside": beside,
     "lines": stored_lines,
 }
 

@@ -1,8 +1,9 @@
 """The benchmark scripts run; their plain NumPy versions of CORe and LinCORe and ours are the same algorithms."""
 
 import io
+import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
@@ -14,9 +15,10 @@ import pytest
 from numba.core import config
 from rich.console import Console
 
-from corebandit import Agent, BernoulliBandit, ContextualBandit, CORe, LinCORe, LinearBandit, Problem
+from corebandit import Agent, BernoulliBandit, ContextualBandit, CORe, Experiment, LinCORe, LinearBandit, Problem
 from corebandit.catalogue import arm_policies, feature_policies
 from corebandit.contracts.recipe import AnyPolicy
+from corebandit.experiments.chunks import Chunk, Runs
 from corebandit.randomness.stream import stream
 from often import often
 
@@ -70,12 +72,17 @@ def linear() -> Iterator[ModuleType]:
         yield script
 
 
-def what_it_prints(script: ModuleType) -> str:
-    """Return what the script prints."""
+def run_script(script: ModuleType, *words: Any) -> str:
+    """Return what a script prints that is given these words."""
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as output:
-        patch.setattr("sys.argv", ["script.py", "--quick"])
+        patch.setattr("sys.argv", ["script.py", *map(str, words)])
         script.main()
     return output.getvalue()
+
+
+def what_it_prints(script: ModuleType) -> str:
+    """Return what the script prints."""
+    return run_script(script, "--quick")
 
 
 @pytest.fixture(scope="module")
@@ -245,6 +252,82 @@ def test_scripts_about_live_use_run_and_write_nothing(name: str, said: str, monk
     before = sorted((BENCHMARKS.parent / "docs" / "results").glob("*"))
     assert said in what_it_prints(script)
     assert sorted((BENCHMARKS.parent / "docs" / "results").glob("*")) == before
+
+
+class Elsewhere:
+    """An engine that plays nothing: regret rises by a number a round, which is another one for every run."""
+
+    environment = "elsewhere"
+
+    def __init__(self) -> None:
+        self.played: dict[tuple[str, str], list[np.ndarray]] = {}
+
+    def runs_per_chunk(self, policy: AnyPolicy) -> int:
+        return 20  # of thirty runs, so that some chunks are shorter than others
+
+    def play(self, chunks: Sequence[Chunk], finish: Callable[[int, Runs], None]) -> None:
+        rng = np.random.default_rng(1)
+        for place, chunk in reversed(list(enumerate(chunks))):
+            slopes = rng.uniform(1.0, 2.0, chunk.shape[0])
+            finish(place, Runs(slopes[:, None] * chunk.rounds, 0.0, {}))
+            self.played.setdefault((chunk.problem.label, chunk.label), []).insert(0, slopes)
+
+
+def test_worlds_that_change_are_judged_by_what_another_machine_has_played(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    drift, device = import_module("drift"), import_module("device")
+    elsewhere = Elsewhere()
+    monkeypatch.setattr(device, "Cuda", lambda: elsewhere)
+    monkeypatch.setattr(drift, "STORED", tmp_path / "stored.json")
+    files = tmp_path / "report.json", tmp_path / "report.npz"
+    assert "12 experiments" in run_script(drift, "report", files[0], "--runs", 30)
+    run_script(device, "play", files[0], "--finals", files[1], "--at", 50, 100)
+    printed = run_script(drift, "store", *files)
+    stored = json.loads((tmp_path / "stored.json").read_text())
+
+    slopes = {names: np.concatenate(parts) for names, parts in elsewhere.played.items()}
+    for row in stored["rows"]:
+        mean = row["horizon"] * slopes[row["problem"], row["policy"]].mean()
+        assert (row["runs"], row["mean"]) == (30, pytest.approx(mean, rel=1e-6))
+    assert {row["figure"] for row in stored["rows"]} == {"drift_large", "drift_large-linear"}
+    assert {f"{row['figure']} {row['problem']}" for row in stored["rows"]} == set(stored["titles"])
+    (ratio,) = (row for row in stored["ratios"] if (row["policy"], row["beside"]) == ("DriftingLinCORe", "LinCORe"))
+    means = [slopes["linear", policy].mean() for policy in ("DriftingLinCORe", "LinCORe")]
+    assert ratio["ratio"] == pytest.approx(means[0] / means[1])
+    verdicts = {claim["id"]: claim for claim in stored["claims"]}
+    assert list(verdicts) == ["D1.a", "D1.b", "D1.c", "D2.a", "D2.b", "D2.c", "D3", "D4", "D5"]
+    after = [each["value"] for each in verdicts["D3"]["details"] if each["measure"] == "regret after the change"]
+    named = [slopes[problem, "DriftingCORe"].mean() for problem in ("changed_best", "quietly_better")]
+    assert after == pytest.approx([20_000 * slope for slope in named], rel=1e-6)
+    assert all(f"{name}" in printed for name in verdicts)
+
+
+def test_exploration_is_chosen_and_compared_by_what_another_machine_has_played(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    exploration, device = import_module("exploration"), import_module("device")
+    monkeypatch.setattr(device, "Cuda", Elsewhere)
+    monkeypatch.setattr(exploration, "STORED", tmp_path / "stored.json")
+    files = [tmp_path / name for name in ("grid.json", "grid.npz", "report.json", "report.npz")]
+    run_script(exploration, "grid", files[0], "--runs", 30)
+    run_script(device, "play", files[0], "--finals", files[1])
+    assert "chosen by the rule: alpha" in run_script(exploration, "choose", *files[:2])
+    run_script(exploration, "report", files[2], tmp_path / "stored.json", "--runs", 30)
+    run_script(device, "play", files[2], "--finals", files[3])
+    assert " of " in run_script(exploration, "store", *files[2:])
+    assert {"settings", "tuned", "ratios"} < set(json.loads((tmp_path / "stored.json").read_text()))
+
+
+def test_regrets_of_a_play_that_was_interrupted_are_not_taken_for_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    elsewhere, experiment = import_module("elsewhere"), Experiment(BernoulliBandit(), [CORe()], horizon=50, runs=3)
+    elsewhere.write_experiments(tmp_path / "report.json", [experiment.to_dict()])
+    np.savez(tmp_path / "report.npz", percents=[100], **{"comparison|bernoulli|CORe|0": np.ones((2, 1), np.float32)})
+    with pytest.raises(SystemExit, match="has not all 3 runs of CORe on bernoulli"):
+        elsewhere.result_of(tmp_path / "report.json", tmp_path / "report.npz")
 
 
 def choice_of(agent: Agent, *features: Any) -> Any:

@@ -11,7 +11,7 @@ from corebandit.report import tables
 from corebandit.report.claim import Claim
 from corebandit.reproduction.figure import Size
 from corebandit.reproduction.publish import publish
-from corebandit.reproduction.studies import drift_study, exploration_study, warmup_study
+from corebandit.reproduction.studies import drift_study, drift_tables, exploration_study, warmup_study
 from made_up import made_up
 
 ROOT = Path(__file__).parents[1]
@@ -153,10 +153,22 @@ def test_forms_of_core_are_shown_beside_the_best_rival_of_each_world():
     assert "| 200.0 ± 1.0 (SW-UCB 4,000, 0.05) | 0.50 | 300.0 ± 1.0 (D-UCB) |" in page
 
 
+def test_forms_of_core_are_shown_beside_the_best_rival_with_intervals():
+    row = {"title": "Seasons", "beside": "D-UCB 500, 0.02", "ratio": 1.1, "ratio_low": 0.9, "ratio_high": 1.234}
+    rows = [row | {"policy": policy} for policy in ("one", "two", "three")]
+    rows.append(row | {"policy": "one", "beside": "CORe", "ratio": 2.0})
+    rows.append(row | {"policy": "two", "beside": "CORe", "ratio": 3.0})
+    mark = "<!-- numbers: beside drift_large one two -->\n<!-- end -->"
+    page = SCRIPT["filled"](mark, {"drift_large": {"ratios": rows}})
+    assert "| world | one | two | beside |" in page
+    assert "| Seasons | 1.10 [0.90, 1.23] | 1.10 [0.90, 1.23] | D-UCB 500, 0.02 |" in page
+    assert "| Seasons | 2.00 [0.90, 1.23] | 3.00 [0.90, 1.23] | CORe |" in page
+
+
 def test_of_rivals_in_worlds_that_change_the_best_are_stored_and_those_at_their_defaults():
     regrets = {**dict.fromkeys(drift_study.OURS, 900.0), "D-UCB": 800.0, **{f"D-UCB {n}, 0.05": n for n in range(9)}}
     rows = [{"figure": "drift", "problem": "p", "policy": policy, "mean": mean} for policy, mean in regrets.items()]
-    kept = [row["policy"] for row in SCRIPT["_without_poor_rivals"](rows)]
+    kept = [row["policy"] for row in drift_tables.without_poor_rivals(rows)]
     assert kept == [*drift_study.OURS, "D-UCB", *(f"D-UCB {n}, 0.05" for n in range(5))]
 
 

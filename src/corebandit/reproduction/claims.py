@@ -205,9 +205,16 @@ class Finals:
 
     def comparable(self, problem: str, policy: str, rivals: Sequence[str], factor: float) -> Finding:
         """Judge whether a policy's regret is below `factor` times that of every rival, so of the best."""
-        own = self.regret[problem, policy]
+        best, ratio = self.beside_best(problem, policy, rivals)
+        n_runs = self.regret[problem, policy].size
+        return ratio_below(factor, ratio, n_runs, Subject(problem, policy, f"{policy} / {best}"))
+
+    def beside_best(self, problem: str, policy: str, rivals: Sequence[str]) -> tuple[str, Largest]:
+        """Return the best of these rivals, and the logarithm of a policy's regret divided by that of the best.
+
+        Which one is best is asked in every resample anew, so that intervals know of that choice.
+        """
         players = [self.player(problem, rival) for rival in rivals]
         others = {rival: self.regret[problem, rival] for rival in players}
         best = min(others, key=lambda rival: float(others[rival].mean()))
-        ratio = largest_log_ratio([own], list(others.values()))
-        return ratio_below(factor, ratio, own.size, Subject(problem, policy, f"{policy} / {best}"))
+        return best, largest_log_ratio([self.regret[problem, policy]], list(others.values()))
