@@ -268,7 +268,8 @@ class FeatureDesk(Desk):
 
     def learn(self, index: int, x: FloatArray, reward: float) -> None:
         """Learn from the reward of a row."""
-        self.make_room_to_learn()
+        if self.n_observations == self.capacity:
+            self.make_room(self.n_arms, 2 * self.capacity)
         if x.size != self.n_features:
             x = self.widened(x)
         self._learn(self.state, self.rng, index, x, reward)
