@@ -96,6 +96,34 @@ def call_inherited(child: Child, x: float) -> float:
     return child.scaled_by_parent(x)
 
 
+@allocating_nothing
+class Sum(NamedTuple):
+    """A class whose method allocates nothing."""
+
+    total: FloatArray
+
+    def add(self, x: float) -> None:
+        """Add x."""
+        self.total[0] += x
+
+
+class Sums(NamedTuple):
+    """A user's class whose method makes an array."""
+
+    total: FloatArray
+
+    def add(self, x: float) -> None:
+        """Add x to all."""
+        self.total[:] = self.total + np.full(self.total.size, x)
+
+
+@EntryPoint.allocating_nothing
+def add_often(state: Any, x: float, times: int) -> float:
+    for _ in range(times):
+        state.add(x)
+    return float(state.total[0])
+
+
 @EntryPoint
 def call_private(counter: Counter, x: float) -> float:
     return counter.uses_private(x)
@@ -118,6 +146,16 @@ def test_each_class_gets_its_own_method_of_a_shared_name() -> None:
 def test_a_class_that_inherits_its_methods_runs_compiled() -> None:
     child = Child(3.0)
     assert call_inherited.compiled(child, 2.0) == 6.0
+
+
+def test_references_are_counted_only_for_states_that_may_allocate() -> None:
+    lean, other = Sum(np.zeros(3)), Sums(np.zeros(3))
+    assert add_often.compiled(lean, 1.5, 4) == add_often.compiled(other, 1.5, 4) == 6.0
+    if IS_COMPILED:
+        assert [len(add_often.dispatcher_for(state, 1.5, 4).signatures) for state in (lean, other)] == [1, 1]
+        assert add_often.dispatcher_for(other, 1.5, 4) is add_often.dispatcher
+        assert add_often.is_compiled_for(lean, 1.5, 4)
+        assert not add_often.is_compiled_for(lean, 1, 4)
 
 
 def test_a_method_beginning_with_an_underscore_runs_compiled() -> None:

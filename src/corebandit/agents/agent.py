@@ -10,7 +10,7 @@ from corebandit.agents.codec import arm_to_json, array_to_json
 from corebandit.agents.context_agent import Choice
 from corebandit.agents.contexts import Context
 from corebandit.agents.control import is_of_all
-from corebandit.agents.decision import Arm, Decision
+from corebandit.agents.decision import Arm, Decision, made_of
 from corebandit.agents.events import OBSERVE, TELL, as_given, asked
 from corebandit.agents.feature_desk import FeatureDesk
 from corebandit.agents.ids import DecisionId
@@ -231,7 +231,8 @@ class Agent(BatchAgent[Arm]):
             choice = self._desk.choose(features, arms, ledger.traffic, self._by_lot)
             arm = self._options.name(choice[0])
             decision_id = ledger.enter(arm, choice, now)
-            decision = Decision(arm, decision_id) if choice[2] is None else self._receipt(decision_id, choice)
+            is_plain = choice[2] is None
+            decision = made_of((arm, decision_id, None, False)) if is_plain else self._receipt(decision_id, choice)
             if journal is not None:
                 journal(asked(decision, now, features, arms))
             if self._refits is not None:

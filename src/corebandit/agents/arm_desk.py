@@ -62,13 +62,13 @@ class ArmDesk(Desk):
             return answer(offered, traffic)
         if traffic.is_limiting:  # from here on as in `pick`, without another call
             offered = self.limited(offered, traffic)
-        return int(self._select(self.state, self.rng, self.scores, offered)), None, None, None
+        return self._select(self.state, self.rng, self.scores, offered), None, None, None
 
     def pick(self, offered: IntArray, traffic: Traffic) -> ArmChoice:
         """Return the policy's own choice."""
         if traffic.is_limiting:
             offered = self.limited(offered, traffic)
-        return int(self._select(self.state, self.rng, self.scores, offered)), None, None, None
+        return self._select(self.state, self.rng, self.scores, offered), None, None, None
 
     def draw_lot(self, offered: IntArray, traffic: Traffic) -> ArmChoice:
         """Return the choice of one of many draws, and the probabilities it was made with."""
@@ -104,7 +104,8 @@ class ArmDesk(Desk):
 
     def learn(self, index: int, x: None, reward: float) -> None:
         """Learn from the reward of an arm."""
-        self.make_room_to_learn()
+        if self.n_observations == self.capacity:
+            self.make_room(self.n_arms, 2 * self.capacity)
         self._learn(self.state, self.rng, index, reward)
         self.n_observations += 1
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from corebandit.agents.steps import is_within_reach
 from corebandit.compiled.bridge import EntryPoint, inlined
 from corebandit.contracts.state import FloatArray, IntArray
@@ -11,13 +9,13 @@ from corebandit.parts.choose import best_arm
 from corebandit.randomness.stream import Stream
 
 
-@EntryPoint
+@EntryPoint.allocating_nothing
 def are_within_reach(tables: FloatArray, seen: FloatArray, reach: float) -> bool:
     """Tell whether all features `(n, rows, d)` of many decisions are within reach, and then note the largest ones."""
     return is_within_reach(tables.reshape(tables.shape[0] * tables.shape[1], tables.shape[2]), seen, reach)
 
 
-@EntryPoint
+@EntryPoint.allocating_nothing
 def select_rows(
     state: Any,
     rng: Stream,
@@ -26,15 +24,16 @@ def select_rows(
     offered: IntArray,
     counts: IntArray,
     is_forced: bool,
+    allowed: IntArray,
     winners: IntArray,
 ) -> None:
     """Fill `winners` `(n,)` with the best row on offer of each of `tables` `(n, rows, d)`, one after the other.
 
     What is left out meanwhile is what `Traffic.within_limits` leaves out of one decision after the other. `counts` `(4,
     options)` are the tallies of the options, brought up to date: decisions open, and unanswered in a row, how many of
-    these are fine, and rewards told; of no options, where nobody counts. `is_forced` says that tries are forced now.
+    these are fine, and rewards told; of no options, where nobody counts. `is_forced` says that tries are forced now;
+    `allowed` `(offered,)` is room.
     """
-    allowed = np.empty(offered.size, np.int64)
     n_open = 0
     for option in range(counts.shape[1]):
         n_open += counts[0, option]

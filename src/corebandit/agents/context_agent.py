@@ -15,6 +15,7 @@ from corebandit.agents.live_agent import LiveAgent
 from corebandit.agents.options import Named, plain_option
 from corebandit.agents.propensities import Chances
 from corebandit.agents.reach import ENOUGH_SEEN, out_of_reach
+from corebandit.agents.settings import Clock, Settings
 from corebandit.contracts.errors import BadFeatures, BadInput
 from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.recipe import FeaturePolicy
@@ -30,8 +31,13 @@ class ContextAgent(LiveAgent[Arm, Choice]):
     """An agent that may have a context: what it is then given are dictionaries, which become rows of features."""
 
     _desk: Any  # an ArmDesk or a FeatureDesk
-    _encoder: Columns | None = None
-    _refits: Any = None  # fits beside the decisions, for those who want them
+
+    def __init__(
+        self, policy: Any, seed: int | None, horizon: int | None, settings: Settings, clock: Clock | None
+    ) -> None:
+        super().__init__(policy, seed, horizon, settings, clock)
+        self._encoder: Columns | None = None
+        self._refits: Any = None  # fits beside the decisions, for those who want them
 
     @property
     def context(self) -> Context | None:

@@ -1,6 +1,7 @@
 """What an agent decided."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
@@ -31,6 +32,10 @@ class Decision(NamedTuple, Generic[Arm]):
         return None if self.propensities is None else self.propensities[self.arm]
 
 
+# Makes a decision of all its fields in half the time that `Decision(...)` takes.
+made_of: Callable[[tuple[Any, DecisionId, Any, bool]], Decision[Any]] = partial(tuple.__new__, Decision)
+
+
 class Decisions(Sequence[Decision[Arm]]):
     """Many decisions in their order, and all their `arms` and `ids`.
 
@@ -49,7 +54,7 @@ class Decisions(Sequence[Decision[Arm]]):
     def _all(self) -> Sequence[Decision[Arm]]:
         if self._made is None:
             fields = zip(self.arms, self.ids, repeat(None), repeat(False))
-            self._made = list(map(tuple.__new__, repeat(Decision), fields))  # in no time
+            self._made = list(map(made_of, fields))
         return self._made
 
     def __len__(self) -> int:

@@ -104,11 +104,6 @@ class Desk:
             carry_over(self.state, state)
         self.set_state(state, n_arms, capacity)
 
-    def make_room_to_learn(self) -> None:
-        """Make room for one more observation."""
-        if self.n_observations == self.capacity:
-            self.make_room(self.n_arms, 2 * self.capacity)
-
     @property
     def sizes(self) -> tuple[int, ...]:
         """Return what a policy's `warm_up_rounds` takes besides the horizon, as far as it is known."""

@@ -120,8 +120,9 @@ class FeatureDesk(Desk):
             return [], tables[0]
         if d != self.n_features or n_rows > self.n_arms:
             self.make_room_for("features", n_rows, d)
-        counts, winners = traffic.counts(), np.empty(n, np.int64)
-        given = self.state, self.rng, tables, self.scores[:n_rows], offered, counts, self.is_warming_up, winners
+        counts, is_forced = traffic.counts(), self.is_warming_up
+        allowed, winners = np.empty_like(offered), np.empty(n, np.int64)
+        given = self.state, self.rng, tables, self.scores[:n_rows], offered, counts, is_forced, allowed, winners
         select_rows.compiled(*given)
         self.seen = seen
         self.count_seen(n)
@@ -268,7 +269,8 @@ class FeatureDesk(Desk):
 
     def learn(self, index: int, x: FloatArray, reward: float) -> None:
         """Learn from the reward of a row."""
-        self.make_room_to_learn()
+        if self.n_observations == self.capacity:
+            self.make_room(self.n_arms, 2 * self.capacity)
         if x.size != self.n_features:
             x = self.widened(x)
         self._learn(self.state, self.rng, index, x, reward)

@@ -43,7 +43,6 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
     _ledger: Ledger[Chosen, Choice]
     _control: Control
     _chooses_one = False  # and not a ranking of several
-    _journal: Callable[[list[Any]], None] | None = None  # is told all that happens, in its order
 
     def __init__(
         self, policy: Any, seed: int | None, horizon: int | None, settings: Settings, clock: Clock | None
@@ -61,6 +60,7 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
         self._clock = settings_module.clock if clock is None else checked_clock(clock)
         self._latest = -math.inf  # when somebody looked at the clock
         self._has_warned = False
+        self._journal: Callable[[list[Any]], None] | None = None  # is told all that happens, in its order
         self._ends_decisions = settings.window is not None or settings.max_open is not None
         self._renew_locks()
 

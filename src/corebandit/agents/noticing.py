@@ -13,7 +13,6 @@ import logging
 import math
 from collections.abc import Hashable
 from functools import reduce
-from operator import mul
 from typing import Any, NamedTuple
 
 from corebandit.parts.alarm import FEWEST_BY_KURTOSIS
@@ -109,9 +108,8 @@ def tell_of(noun: str, name: Hashable, change: Change) -> None:
 
 def _block(rewards: list[float]) -> Block:
     mean = sum(rewards) / len(rewards)
-    gaps = [reward - mean for reward in rewards]
-    squares = list(map(mul, gaps, gaps))
-    return len(rewards), mean, sum(squares), sum(map(mul, squares, squares))
+    squares = [(gap := reward - mean) * gap for reward in rewards]
+    return len(rewards), mean, sum(squares), sum([square * square for square in squares])
 
 
 def _together(one: Block, other: Block) -> Block:

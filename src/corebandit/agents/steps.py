@@ -14,14 +14,14 @@ from corebandit.parts.choose import best_arm
 from corebandit.randomness.stream import Stream
 
 
-@EntryPoint
+@EntryPoint.allocating_nothing
 def select(state: Any, rng: Stream, scores: FloatArray, offered: IntArray) -> int:
     """Score all arms and return the best on offer."""
     state.score(rng, scores)
     return best_arm(scores, offered, rng)
 
 
-@EntryPoint
+@EntryPoint.allocating_nothing
 def draw_arms(state: Any, rng: Stream, scores: FloatArray, offered: IntArray, winners: IntArray) -> None:
     """Score all arms as often as `winners` has places, and fill it with the best on offer each time."""
     for draw in range(winners.size):
@@ -29,13 +29,13 @@ def draw_arms(state: Any, rng: Stream, scores: FloatArray, offered: IntArray, wi
         winners[draw] = best_arm(scores, offered, rng)
 
 
-@EntryPoint
+@EntryPoint.allocating_nothing
 def learn(state: Any, rng: Stream, arm: int, reward: float) -> None:
     """Learn from one reward."""
     state.update(arm, reward, rng)
 
 
-@EntryPoint
+@EntryPoint.allocating_nothing
 def select_row(
     state: Any, rng: Stream, features: FloatArray, scores: FloatArray, offered: IntArray, seen: FloatArray, reach: float
 ) -> int:
@@ -81,7 +81,7 @@ def is_within_reach(features: FloatArray, seen: FloatArray, reach: float) -> boo
     return True
 
 
-@EntryPoint
+@EntryPoint.allocating_nothing
 def draw_rows(
     state: Any, rng: Stream, features: FloatArray, scores: FloatArray, offered: IntArray, winners: IntArray
 ) -> None:
@@ -91,20 +91,20 @@ def draw_rows(
         winners[draw] = best_arm(scores, offered, rng)
 
 
-@EntryPoint
+@EntryPoint.allocating_nothing
 def learn_row(state: Any, rng: Stream, arm: int, x: FloatArray, reward: float) -> None:
     """Learn from one reward of a row."""
     state.update(arm, x, reward, rng)
 
 
-@EntryPoint
+@EntryPoint.allocating_nothing
 def select_ranking(state: Any, rng: Stream, ranking: IntArray, offered: IntArray, shown: IntArray) -> None:
     """Rank the items and fill `shown` with the first that are on offer, `offered`, ascending."""
     state.rank(rng, ranking)
     keep_offered(ranking, offered, shown)
 
 
-@EntryPoint
+@EntryPoint.allocating_nothing
 def draw_rankings(state: Any, rng: Stream, ranking: IntArray, offered: IntArray, shown: IntArray) -> None:
     """Rank the items as often as `shown` has rows, and fill each with the first that are on offer."""
     for draw in range(shown.shape[0]):
@@ -123,7 +123,7 @@ def keep_offered(ranking: IntArray, offered: IntArray, shown: IntArray) -> None:
             n_shown += 1
 
 
-@EntryPoint
+@EntryPoint.allocating_nothing
 def learn_clicks(state: Any, rng: Stream, ranking: IntArray, clicks: IntArray) -> None:
     """Learn from the clicks on a ranking."""
     state.learn(ranking, clicks, rng)

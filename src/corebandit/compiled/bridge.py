@@ -195,8 +195,25 @@ class EntryPoint:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.in_python = function
         self.dispatcher: Any = _compile(function)
+        self._without_counts: Any = None
         keep_on_disk(self.dispatcher)
         self._found: dict[Any, Callable[..., Any]] = {}  # machine code by the kinds of its arguments
+
+    @classmethod
+    def allocating_nothing(cls, function: Callable[..., Any]) -> "EntryPoint":
+        """Compile a function that allocates nothing, for states that allocate nothing without reference counts.
+
+        Else each array of a state that comes in is given a counter, and these take as long as a decision.
+        """
+        entry = cls(function)
+        entry._without_counts = _compile(function, **_ALLOCATES_NOTHING)
+        keep_on_disk(entry._without_counts)
+        return entry
+
+    def dispatcher_for(self, *arguments: Any) -> Any:
+        """Return what compiles for `arguments`: with reference counts, unless nothing allocates."""
+        states = {type(argument) for argument in arguments if isinstance(argument, tuple)}
+        return self.dispatcher if self._without_counts is None or states - _allocate_nothing else self._without_counts
 
     def compiled(self, *arguments: Any) -> Any:
         """Call the machine code for `arguments`, which is compiled or loaded the first time."""
@@ -208,13 +225,14 @@ class EntryPoint:
 
     def is_compiled_for(self, *arguments: Any) -> bool:
         """Tell whether this process has the machine code for `arguments`."""
-        return bool(config.DISABLE_JIT) or tuple(map(machine_type, arguments)) in self.dispatcher.overloads
+        known = self.dispatcher_for(*arguments)
+        return bool(config.DISABLE_JIT) or tuple(map(machine_type, arguments)) in known.overloads
 
     def is_still_to_compile_for(self, *arguments: Any) -> bool:
         """Tell whether machine code for `arguments` is to be kept on disk, but no process has compiled it."""
         if self.is_compiled_for(*arguments):
             return False
-        return is_missing(self.dispatcher, tuple(map(machine_type, arguments)))
+        return is_missing(self.dispatcher_for(*arguments), tuple(map(machine_type, arguments)))
 
     def compile_for(self, *arguments: Any) -> None:
         """Compile for `arguments`, or raise BadInput with the end of a sentence that says why not."""
@@ -234,10 +252,10 @@ class EntryPoint:
             return cast(Callable[..., Any], self.dispatcher)
         kind = _kind(arguments)
         if kind is None or (found := self._found.get(kind)) is None:
-            types = tuple(map(machine_type, arguments))
-            if types not in self.dispatcher.overloads:
-                self.dispatcher.compile(types)
-            found = cast(Callable[..., Any], self.dispatcher.overloads[types].entry_point)
+            dispatcher, types = self.dispatcher_for(*arguments), tuple(map(machine_type, arguments))
+            if types not in dispatcher.overloads:
+                dispatcher.compile(types)
+            found = cast(Callable[..., Any], dispatcher.overloads[types].entry_point)
             if kind is not None:
                 self._found[kind] = found
         return found
