@@ -46,13 +46,33 @@ def rotate_in(factor: FloatArray, target: FloatArray, row: FloatArray, y: float)
         y = cosine * y - sine * kept
 
 
-@kernel_reassociated
+@kernel
 def solve_upper(factor: FloatArray, b: FloatArray, solution: FloatArray) -> None:
-    """Solve R u = b for an upper triangle R `(d, d)`; `solution` may be `b` itself."""
+    """Solve R u = b for an upper triangle R `(d, d)`; `solution` may be `b` itself.
+
+    Four entries are found at a time, as their sums do not wait for each other; what was found last, which they do wait
+    for, is taken out of them last.
+    """
     d = b.size
-    for k in range(d - 1, -1, -1):
+    k = d
+    while k >= 4:
+        k -= 4
+        row0, row1, row2, row3 = factor[k], factor[k + 1], factor[k + 2], factor[k + 3]
+        total0, total1, total2, total3 = b[k], b[k + 1], b[k + 2], b[k + 3]
+        for j in range(d - 1, k + 3, -1):
+            total0 -= row0[j] * solution[j]
+            total1 -= row1[j] * solution[j]
+            total2 -= row2[j] * solution[j]
+            total3 -= row3[j] * solution[j]
+        u3 = total3 / row3[k + 3]
+        u2 = (total2 - row2[k + 3] * u3) / row2[k + 2]
+        u1 = (total1 - row1[k + 3] * u3 - row1[k + 2] * u2) / row1[k + 1]
+        u0 = (total0 - row0[k + 3] * u3 - row0[k + 2] * u2 - row0[k + 1] * u1) / row0[k]
+        solution[k], solution[k + 1], solution[k + 2], solution[k + 3] = u0, u1, u2, u3
+    while k > 0:
+        k -= 1
         total = b[k]
-        for j in range(k + 1, d):
+        for j in range(d - 1, k, -1):
             total -= factor[k, j] * solution[j]
         solution[k] = total / factor[k, k]
 

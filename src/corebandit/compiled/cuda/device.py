@@ -1,6 +1,7 @@
 """The GPU: whether there is one, arrays on it, and work that it does in order."""
 
 import importlib.util
+import os
 import sys
 from contextlib import ExitStack
 from functools import cache
@@ -19,6 +20,7 @@ from corebandit.compiled.cuda.tables import keep_tables_in_global_memory
 config: Any = numba.config
 IS_SIMULATED = bool(config.ENABLE_CUDASIM)
 GONE_FROM_NUMPY = {"row_stack": np.vstack, "in1d": np.isin, "trapz": np.trapezoid}  # numba-cuda 0.30 looks for them
+QUEUES = 32  # of work that the device does side by side: the most there are, where it would take 8 unless told
 BLOCK = 32  # threads that are started together: the fewest, so that few runs use all of the device
 WITHOUT_PACKAGE = "it needs the package numba-cuda: install corebandit[cuda]"
 WITHOUT_GPU = "there is no NVIDIA GPU here, or no driver for it"
@@ -30,6 +32,7 @@ def cuda() -> Any:
     missing = {name: value for name, value in GONE_FROM_NUMPY.items() if not hasattr(np, name)}
     for name, value in missing.items():
         setattr(np, name, value)
+    os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", str(QUEUES))  # read when the driver starts
     try:
         from numba import cuda as module
 

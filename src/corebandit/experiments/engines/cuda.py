@@ -32,7 +32,7 @@ from corebandit.games.stacked import NotAlike
 
 RUNS_PER_CHUNK = 1000  # enough that files and bookkeeping cost little beside the play
 SHARE = 0.85  # of the free memory that is used
-MOST_AT_ONCE = 32  # batches on the device: a few thousand runs of one policy leave most of it idle
+MOST_AT_ONCE = device.QUEUES  # batches on the device: a few thousand runs of one policy leave most of it idle
 MOST_HELPERS = 12  # processes that compile, each of which takes some of the GPU's memory
 BLINK = 0.002  # seconds; so often it is asked whether it is done
 GLANCE = 0.1  # seconds; so often the main thread looks up, since some libraries keep signals from waking it
