@@ -16,7 +16,7 @@ from often import often
 GOLDEN = Path(__file__).with_name("golden.json")
 OLD = {"alpha": 0.6, "warm_up": 0.5, "extra": 0}  # what was recommended until version 0.4
 VARIANTS = [
-    *(cb.RecommendedCORe(**OLD), cb.RecommendedLinCORe(**OLD)),
+    *(cb.RecommendedCORe(**OLD, growth=0.0), cb.RecommendedLinCORe(**OLD)),
     *(cb.CORe(sampler="exact"), cb.CORe(pool_size=50), cb.CORe(sampler="exact", pool="plain")),
     *(cb.SSMC(window="last"), cb.PHE(pseudo="gaussian")),
     *(cb.BootstrapTS(weights="poisson", replicate="round"), cb.WeightedBootstrap(weights="gaussian")),

@@ -8,16 +8,23 @@ import pytest
 
 import corebandit as cb
 from corebandit.agents.codec import Source, policy_from_json
-from corebandit.reproduction.studies.exploration_study import SETTING
+from corebandit.reproduction.studies.exploration_study import LINEAR_SETTING, SETTING
 
 OLD = {"alpha": 0.6, "warm_up": 0.5, "extra": 0}  # until version 0.4
+OLD_FOR_ARMS = OLD | {"growth": 0.0}
 SAVED = Path(__file__).parents[2] / "agents" / "saved_by_0_4"
 POLICIES = (cb.RecommendedCORe, cb.RecommendedLinCORe)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_it_is_the_setting_that_the_study_judges_and_the_papers_stays_the_default(policy):
-    assert all(getattr(policy(), name) == getattr(SETTING, name) for name in ("alpha", "warm_up", "extra"))
+def old(policy):
+    return policy(**(OLD_FOR_ARMS if policy is cb.RecommendedCORe else OLD))
+
+
+def test_it_is_the_setting_that_the_study_judges_and_the_papers_stays_the_default():
+    for recommended, setting in ((cb.RecommendedCORe(), SETTING), (cb.RecommendedLinCORe(), LINEAR_SETTING)):
+        assert all(getattr(recommended, name) == getattr(setting, name) for name in ("alpha", "warm_up", "extra"))
+    assert cb.RecommendedCORe().growth == SETTING.growth
+    assert cb.CORe().growth == LINEAR_SETTING.growth == 0.0
     assert (cb.CORe().alpha, cb.CORe().warm_up, cb.CORe().extra) == (0.6, 4.0, 0)
     assert (cb.LinCORe().alpha, cb.LinCORe().warm_up, cb.LinCORe().extra) == (0.6, 4.0, 0)
 
@@ -25,7 +32,7 @@ def test_it_is_the_setting_that_the_study_judges_and_the_papers_stays_the_defaul
 def test_it_needs_no_horizon():
     runs = [
         cb.run(cb.Experiment(cb.GaussianBandit(n_arms=3), [policy], horizon=200, runs=2, seed=5)).regret(policy.label)
-        for policy in (cb.RecommendedCORe(), cb.CORe(**{name: getattr(SETTING, name) for name in OLD}))
+        for policy in (cb.RecommendedCORe(), SETTING)
     ]
     assert runs[0].tolist() == runs[1].tolist()
     choices = []
@@ -49,29 +56,30 @@ def test_a_warm_up_that_is_asked_for_is_without_a_horizon_that_of_ten_thousand_r
 def test_what_was_saved_under_the_name_keeps_its_setting(policy):
     content = json.loads((SAVED / f"{policy.__name__}.json").read_text())
     assert "extra" not in content["policy"]
-    old, source = policy(**OLD), Source("data", "from_dict", "data", {})
-    assert cb.Agent.from_dict(content).policy == old
-    assert cb.Agent.from_dict(content, old).policy == old
-    with pytest.raises(ValueError, match=r"alpha was 0\.6, is 0\.7"):
+    before, source = old(policy), Source("data", "from_dict", "data", {})
+    assert cb.Agent.from_dict(content).policy == before
+    assert cb.Agent.from_dict(content, before).policy == before
+    with pytest.raises(ValueError, match=rf"alpha was 0\.6, is {policy().alpha}"):
         cb.Agent.from_dict(content, policy())
     ranking = {"name": "Ranked", "policy": content["policy"]}
     if policy is cb.RecommendedCORe:
-        assert policy_from_json(ranking, None, source).policy == old
+        assert policy_from_json(ranking, None, source).policy == before
 
 
-@pytest.mark.parametrize("policy", [policy(**changes) for policy in POLICIES for changes in ({}, OLD, {"extra": 0})])
+@pytest.mark.parametrize("policy", [made for policy in POLICIES for made in (policy(), old(policy), policy(extra=0))])
 def test_descriptions_say_how_many_extra_draws_there_are(policy):
     problem = cb.LinearBandit() if isinstance(policy, cb.LinCORe) else cb.GaussianBandit()
     assert "extra" in policy.describe()
+    assert ("growth" in policy.describe()) == isinstance(policy, cb.CORe)
     again = cb.Experiment.from_dict(cb.Experiment(problem, {"it": policy}, horizon=10, runs=1).to_dict())
     assert again.policies["it"] == policy
 
 
 def test_a_durable_agent_with_the_old_setting_says_how_to_change_it(tmp_path):
     url = f"sqlite:///{tmp_path / 'shop.db'}"
-    with cb.open_agent(url, "banner", cb.RecommendedCORe(**OLD), ["red", "green"]) as agent:
+    with cb.open_agent(url, "banner", old(cb.RecommendedCORe), ["red", "green"]) as agent:
         agent.tell(agent.ask().id, 1.0)
-    with pytest.raises(ValueError, match=r"alpha was 0\.6, is 0\.7.*change=True"):
+    with pytest.raises(ValueError, match=r"alpha was 0\.6, is 0\.4.*change=True"):
         cb.open_agent(url, "banner", cb.RecommendedCORe(), ["red", "green"])
     with cb.open_agent(url, "banner", cb.RecommendedCORe(), change=True) as agent:
         assert agent.policy == cb.RecommendedCORe()
@@ -95,10 +103,18 @@ def test_many_columns_are_no_warm_up(policy):
 
 
 def test_an_experiment_that_was_described_before_is_of_the_old_setting():
-    old = cb.Experiment(cb.GaussianBandit(), {"it": cb.RecommendedCORe(**OLD)}, horizon=10, runs=1)
-    description = old.to_dict()
+    before = old(cb.RecommendedCORe)
+    description = cb.Experiment(cb.GaussianBandit(), {"it": before}, horizon=10, runs=1).to_dict()
     assert description["policies"]["it"].pop("extra") == 0
-    assert cb.Experiment.from_dict(description).policies["it"] == cb.RecommendedCORe(**OLD)
+    assert description["policies"]["it"].pop("growth") == 0.0
+    assert cb.Experiment.from_dict(description).policies["it"] == before
+
+
+def test_a_description_without_growth_is_of_a_setting_whose_noise_did_not_grow():
+    before = cb.RecommendedCORe(alpha=0.7, extra=8, growth=0.0)  # for some days, before there was growth
+    description = cb.Experiment(cb.GaussianBandit(), {"it": before}, horizon=10, runs=1).to_dict()
+    assert description["policies"]["it"].pop("growth") == 0.0
+    assert cb.Experiment.from_dict(description).policies["it"] == before
     description["policies"]["it"] = {"name": "RecommendedCORe", "alpha": 0.5}  # written by hand, for today
     assert cb.Experiment.from_dict(description).policies["it"] == cb.RecommendedCORe(alpha=0.5)
 
@@ -108,9 +124,9 @@ class Mine(cb.RecommendedCORe):
 
 
 def test_an_agent_with_a_policy_derived_from_it_goes_on():
-    content = cb.Agent(Mine(**OLD), ["red", "green"]).to_dict()
-    assert content["policy"].pop("extra") == 0
+    content = cb.Agent(Mine(**OLD_FOR_ARMS), ["red", "green"]).to_dict()
+    assert (content["policy"].pop("extra"), content["policy"].pop("growth")) == (0, 0.0)
     content.pop("digest", None)
-    assert cb.Agent.from_dict(content, Mine(**OLD)).policy == Mine(**OLD)
-    with pytest.raises(ValueError, match="extra was 0, is 8"):
+    assert cb.Agent.from_dict(content, Mine(**OLD_FOR_ARMS)).policy == Mine(**OLD_FOR_ARMS)
+    with pytest.raises(ValueError, match=r"extra was 0, is 1; growth was 0\.0, is 1\.0"):
         cb.Agent.from_dict(content, Mine(alpha=0.6, warm_up=0.5))

@@ -161,13 +161,12 @@ def test_regrets_that_a_gpu_has_left_are_found_by_experiment_and_policy(script, 
     grid, report, finals = (tmp_path / name for name in ("grid.json", "report.json", "finals.npz"))
 
     def play(file, best):
-        parts, place = {}, 0
+        parts = {"percents": np.array([100])}
         for experiment in json.loads(file.read_text())["experiments"]:
             for label in experiment["policies"]:
-                for size in (100, 50):  # as chunks are cut
-                    level = np.full(size, 50.0 if label == best else 100.0) + np.arange(size) * 1e-3
-                    parts[f"{experiment['label']}|{label}|{place}"] = level
-                    place += 1
+                for first, size in ((0, 100), (100, 50)):  # as chunks are cut
+                    level = np.full((size, 1), 50.0 if label == best else 100.0) + np.arange(size)[:, None] * 1e-3
+                    parts[f"{experiment['name']}|{experiment['label']}|{label}|{first}"] = level
         np.savez(finals, **parts)
 
     def command(function, **files):
@@ -208,7 +207,7 @@ def test_a_run_is_on_a_wrong_arm_while_it_loses_much_faster_than_the_median_run(
 def test_how_runs_go_bad_is_drawn_for_every_setting():
     experiments = bad_runs.experiments(dataclasses.replace(SIZE, runs=5))
     assert [(each.horizon, each.runs) for each in experiments] == [(100_000, 10)]
-    assert experiments[0].policies["no warm-up, extra draws"].extra == study.SETTING.extra
+    assert experiments[0].policies["no warm-up, growing noise"] == study.SETTING
     growing = {1000: 1.0, 10_000: 10.0, 100_000: 20.0}
     result = made_up(
         experiments, lambda _, label: {at: 9 * lost if label == "no warm-up" else lost for at, lost in growing.items()}

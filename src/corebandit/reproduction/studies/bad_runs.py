@@ -1,4 +1,4 @@
-"""How CORe's runs go bad, and for how long: with a long warm-up, a short one, and none with and without extra draws.
+"""How CORe's runs go bad, and for how long: with a long warm-up, a short one, and none in three forms.
 
 A run is on a wrong arm in a stretch between two checkpoints if it loses there, a round, over ten times what the median
 run of the best setting loses a round from first to last. The first hundredth of the rounds does not count: there all
@@ -22,12 +22,15 @@ from corebandit.report import Drawing, shares
 from corebandit.reproduction.figure import Size
 
 NAME = "exploration-bad-runs"
+NEW = RecommendedCORe()
+RECOMMENDED = CORe(alpha=NEW.alpha, warm_up=NEW.warm_up, extra=NEW.extra, growth=NEW.growth)
 TIMES = 10.0  # what the median run loses
 SETTINGS = {
     "warm-up 4, the paper's": CORe(),
     "warm-up 0.5": CORe(warm_up=0.5),
-    "no warm-up": CORe(alpha=RecommendedCORe().alpha, warm_up=0.0),
-    "no warm-up, extra draws": CORe(alpha=RecommendedCORe().alpha, warm_up=0.0, extra=RecommendedCORe().extra),
+    "no warm-up": CORe(warm_up=0.0),
+    "no warm-up, extra draws": CORe(alpha=0.7, warm_up=0.0, extra=8),
+    "no warm-up, growing noise": RECOMMENDED,
 }
 
 

@@ -46,8 +46,8 @@ MOST_GONE_BAD = 0.03  # of the runs of the longest horizon, on average over prob
 RATIO = "regret / that of the best rival"
 NO_WARM_UP, SHORT, PAPER = "CORe (no warm-up)", "CORe (warm-up 0.5)", "CORe"
 OWN = (NO_WARM_UP, SHORT, PAPER)
-SETTING = CORe(alpha=0.7, warm_up=0.0, extra=8)  # which the rule has chosen for arms and rankings
-LINEAR_SETTING = CORe(alpha=0.7, warm_up=0.0, extra=8)  # and for LinCORe
+SETTING = CORe(alpha=0.4, warm_up=0.0, extra=1, growth=1.0)  # which the rule has chosen for arms and rankings
+LINEAR_SETTING = CORe(alpha=0.8, warm_up=0.0, extra=4)  # and for LinCORe
 
 Regrets = dict[tuple[str, str], dict[str, FloatArray]]  # final ones by policy, of an experiment's name and problem
 Tuned = Mapping[str, Mapping[str, Mapping[str, str]]]  # of a grid's name and a problem, each rival's best setting
