@@ -1,6 +1,10 @@
 """One ranking at a time."""
 
+import gc
 import json
+import sys
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -233,6 +237,38 @@ def test_a_damaged_file_is_refused(damage, tmp_path):
     reseal(tmp_path / "agent.json", {**content, **damage})
     with pytest.raises(ValueError, match="is not a saved ranking agent, or damaged"):
         RankingAgent.load(tmp_path / "agent.json")
+
+
+class Toned(NamedTuple):
+    """A user's state that holds a string; the state around it is marked as allocating nothing."""
+
+    sums: np.ndarray
+    mode: str
+
+    def score(self, rng, scores):
+        scores[:] = self.sums + len(self.mode)
+
+    def update(self, arm, reward, rng):
+        self.sums[arm] += reward
+
+
+@dataclass(frozen=True)
+class Tone(cb.Policy):
+    mode: str = "warm"
+
+    def start(self, n_arms, horizon, capacity):
+        return Toned(np.zeros(n_arms), self.mode)
+
+
+@pytest.mark.heavy
+def test_a_string_in_a_users_state_is_not_held_more_often_with_each_ranking():
+    mode = "-".join(["lower", "upper"])  # a new one, which nobody else holds
+    agent, held = make_agent(Ranked(Tone(mode))), []
+    for _ in range(3):
+        play(agent, 200)
+        gc.collect()  # states that were given up for roomier ones
+        held.append(sys.getrefcount(mode))
+    assert len(set(held)) == 1
 
 
 def test_an_agent_says_what_it_is():

@@ -1,11 +1,13 @@
 """The bridge from plain classes to compiled code."""
 
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 import pytest
+from numba.typed import List
 from numpy.typing import NDArray
 
 import corebandit as cb
@@ -17,6 +19,7 @@ from fresh_interpreter import run_python
 
 FloatArray = NDArray[np.float64]
 IS_COMPILED = not numba.config.DISABLE_JIT
+typed_list: Any = List  # has no types
 
 
 class Scale(NamedTuple):
@@ -124,6 +127,60 @@ def add_often(state: Any, x: float, times: int) -> float:
     return float(state.total[0])
 
 
+class DerivedSum(Sum):
+    """A user's class that is derived from a marked one."""
+
+    def add(self, x: float) -> None:
+        """Add x to all."""
+        self.total[:] = self.total + np.full(self.total.size, x)
+
+
+@allocating_nothing
+class Around(NamedTuple):
+    """A marked class that holds any state."""
+
+    inner: Any
+    total: FloatArray
+
+    def add(self, x: float) -> None:
+        """Let the inner state add x."""
+        self.inner.add(x)
+
+
+class Named(NamedTuple):
+    """A user's class with a string."""
+
+    total: FloatArray
+    mode: str
+
+    def add(self, x: float) -> None:
+        """Add x as often as the string is long."""
+        self.total[0] += x * len(self.mode)
+
+
+class Listing(NamedTuple):
+    """A user's class with a list."""
+
+    total: FloatArray
+    past: Any
+
+    def add(self, x: float) -> None:
+        """Add x, and list it."""
+        self.past.append(x)
+        self.total[0] += self.past[-1]
+
+
+class Drawing(NamedTuple):
+    """A user's class with a generator of random numbers."""
+
+    total: FloatArray
+    generator: Any
+
+    def add(self, x: float) -> None:
+        """Add a random part of x."""
+        self.total[0] += x * self.generator.random()
+
+
 @EntryPoint
 def call_private(counter: Counter, x: float) -> float:
     return counter.uses_private(x)
@@ -156,6 +213,29 @@ def test_references_are_counted_only_for_states_that_may_allocate() -> None:
         assert add_often.dispatcher_for(other, 1.5, 4) is add_often.dispatcher
         assert add_often.is_compiled_for(lean, 1.5, 4)
         assert not add_often.is_compiled_for(lean, 1, 4)
+
+
+def test_a_class_derived_from_a_marked_one_is_not_marked() -> None:
+    derived = DerivedSum(np.zeros(3))
+    assert add_often.compiled(derived, 1.5, 4) == 6.0
+    assert derived.total.tolist() == [6.0] * 3
+
+
+def test_what_a_marked_class_holds_is_counted_if_it_needs_to_be() -> None:
+    mode, past, generator = "".join(["lower", "upper"]), typed_list([0.0]), np.random.default_rng(1)
+    inner = [Named(np.zeros(3), mode), Listing(np.zeros(3), past), Drawing(np.zeros(3), generator)]
+    states = [Around(Around(each, each.total), each.total) for each in inner]
+    if IS_COMPILED:
+        assert [add_often.dispatcher_for(each, 1.5, 4) for each in states] == [add_often.dispatcher] * 3
+    sums = [add_often.compiled(each, 1.5, 4) for each in states]
+    assert sums[:2] == [60.0, 6.0]
+    assert sums[2] == pytest.approx(1.5 * np.random.default_rng(1).random(4).sum())
+    assert list(past) == [0.0] + [1.5] * 4
+    held = [sys.getrefcount(each) for each in (mode, past, generator)]
+    for _ in range(50):
+        for each in states:
+            add_often.compiled(each, 1.5, 4)
+    assert [sys.getrefcount(each) for each in (mode, past, generator)] == held
 
 
 def test_a_method_beginning_with_an_underscore_runs_compiled() -> None:

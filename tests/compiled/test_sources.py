@@ -4,11 +4,13 @@ import ast
 import shutil
 import threading
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 import corebandit as cb
 from corebandit.catalogue import known_policies
+from corebandit.compiled.bridge import allocating_nothing
 from corebandit.compiled.machine_code import cache_directory
 from corebandit.compiled.sources import IMPORT, OURS, PACKAGE, UnknownSource, fingerprint, modules_below
 from fresh_interpreter import run_python, run_python_anew
@@ -246,6 +248,21 @@ def test_classes_made_within_a_function_are_told_apart_by_what_they_hold():
         return Made
 
     assert fingerprint([make(1.0)]) == fingerprint([make(1.0)]) != fingerprint([make(2.0)])
+
+
+def test_whether_a_users_class_is_marked_as_allocating_nothing_counts():
+    def make(marked: bool) -> list[type]:
+        class Made(NamedTuple):
+            number: float
+
+        class Derived(Made):
+            pass
+
+        return [allocating_nothing(Made) if marked else Made, Derived]
+
+    unmarked, again, marked = ([fingerprint([cls]) for cls in make(marked)] for marked in (False, False, True))
+    assert unmarked == again
+    assert not set(unmarked) & set(marked)
 
 
 def test_what_holds_an_object_that_nobody_can_take_apart_has_no_fingerprint():

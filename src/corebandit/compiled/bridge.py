@@ -94,13 +94,29 @@ def loop_body(function: F) -> F:
 
 # The method bridge ------------------------------------------------------------------------------------------------
 
-_allocate_nothing: set[type] = set()
+_MARK = "__allocates_nothing__"
 
 
 def allocating_nothing(cls: C) -> C:
     """Mark a named tuple of the lowest layer, whose methods allocate nothing and are called in every round."""
-    _allocate_nothing.add(cls)
+    # In the class itself, as its methods are: so the fingerprint of machine code on disk counts the mark too.
+    setattr(cls, _MARK, True)
     return cls
+
+
+def _is_marked(cls: type) -> bool:
+    return _MARK in vars(cls)  # not inherited: the methods of a class derived from a marked one may allocate
+
+
+def _needs_no_counts(value: Any) -> bool:
+    """Tell whether a value is made of numbers, arrays and marked classes alone, however deep.
+
+    Whoever calls holds its arrays. A string, a list or a generator takes references when it comes in, even if nothing
+    allocates: without counts they are never given back, or it does not come in at all.
+    """
+    if isinstance(value, tuple):
+        return _is_marked(type(value)) and all(map(_needs_no_counts, value))
+    return isinstance(value, np.ndarray | int | float | np.number | np.bool_)
 
 
 @infer_getattr
@@ -126,8 +142,7 @@ def _method(cls: type, name: str) -> type:
     """Return how numba finds the type of a call of this method, and tell it how to compile the call."""
     if getattr(cls, name).__code__.co_kwonlyargcount:
         raise TypingError(f"{cls.__name__}.{name} has parameters after *, which numba mixes up: leave out the *")
-    nrt = cls not in _allocate_nothing
-    method = _compile(getattr(cls, name), forceinline=True, _nrt=nrt, **_FROM_COMPILED_CODE_ONLY)
+    method = _compile(getattr(cls, name), forceinline=True, _nrt=not _is_marked(cls), **_FROM_COMPILED_CODE_ONLY)
 
     class Method(CallTemplate):
         key = (cls, name)
@@ -201,7 +216,7 @@ class EntryPoint:
 
     @classmethod
     def allocating_nothing(cls, function: Callable[..., Any]) -> "EntryPoint":
-        """Compile a function that allocates nothing, for states that allocate nothing without reference counts.
+        """Compile a function that allocates nothing, without reference counts for arguments that need none.
 
         Else each array of a state that comes in is given a counter, and these take as long as a decision.
         """
@@ -211,9 +226,9 @@ class EntryPoint:
         return entry
 
     def dispatcher_for(self, *arguments: Any) -> Any:
-        """Return what compiles for `arguments`: with reference counts, unless nothing allocates."""
-        states = {type(argument) for argument in arguments if isinstance(argument, tuple)}
-        return self.dispatcher if self._without_counts is None or states - _allocate_nothing else self._without_counts
+        """Return what compiles for `arguments`: with reference counts, unless nothing in them needs any."""
+        lean = self._without_counts
+        return lean if lean is not None and all(map(_needs_no_counts, arguments)) else self.dispatcher
 
     def compiled(self, *arguments: Any) -> Any:
         """Call the machine code for `arguments`, which is compiled or loaded the first time."""
