@@ -233,6 +233,7 @@ def test_any_real_rewards_are_welcome():
         ({"sampler": "slow"}, "sampler must be 'fast' or 'exact', not 'slow'"),
         ({"sampler": "exact", "pool": "raw"}, "pool must be 'mirrored' or 'plain', not 'raw'"),
         ({"pool": "plain"}, "pool='plain' needs sampler='exact', not 'fast'"),
+        ({"sampler": "exact", "pool": "plain", "growth": 0.5}, "pool='plain' needs growth=0, not 0.5: only noise"),
         ({"pool_size": 1}, "pool_size must be a whole number of at least 2, not 1"),
     ],
 )

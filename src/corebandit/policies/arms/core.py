@@ -31,6 +31,7 @@ import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_pulls, check_sums
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import Policy, added_after_0_4
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, check_number
@@ -113,7 +114,7 @@ class CORe(WarmsUp, Policy):
         what those do. It needs `sampler="exact"`.
     growth
         How much the noise's variance grows for each unit of ln(rounds / (arms * pulls)), of arms with less than an
-        equal share of all pulls.
+        equal share of all pulls; 0 in a plain pool.
 
     >>> CORe(alpha=0.4).label
     'CORe(alpha=0.4)'
@@ -128,6 +129,8 @@ class CORe(WarmsUp, Policy):
         super().__post_init__()
         check_form(self.sampler, self.pool)
         check_number("growth", self.growth, at_least=0)
+        if self.growth > 0 and self.pool == "plain":  # its draws have a mean, which would grow with the noise
+            raise BadInput(f"pool='plain' needs growth=0, not {self.growth:g}: only noise that is centred may grow")
         if self.pool_size is not None:
             check_count("pool_size", self.pool_size, at_least=2)
 
