@@ -32,6 +32,7 @@ from corebandit.experiments.engines.cuda import Cuda
 from corebandit.experiments.engines.recorded import record
 from corebandit.experiments.engines.threads import Threads
 from corebandit.experiments.experiment import Experiment
+from percents import may_be_kept, rounds_after
 
 GLM = ("GLM", "Log", "UCBGLM")
 PART = 10  # runs that a thread plays in one go
@@ -121,6 +122,9 @@ def _part(chunk: Chunk, first: int) -> Chunk:
 
 def play(arguments: argparse.Namespace) -> None:
     """Play a file of experiments, and keep the runs."""
+    if not may_be_kept(arguments.at):
+        given = " ".join(map(str, arguments.at))
+        raise cb.BadInput(f"--at must be whole percents that rise and end with 100, such as 50 100, not {given}")
     described = json.loads(Path(arguments.file).read_text(encoding="utf-8"))
     experiments = [Experiment.from_dict(each) for each in described["experiments"]]
     engine = Cuda()
@@ -132,12 +136,15 @@ def play(arguments: argparse.Namespace) -> None:
         for chunk in chunks_of(experiment, label, engine.runs_per_chunk(policy))
     ]
     names, chunks = [name for name, _ in named], [chunk for _, chunk in named]
+    # Found before anything is played, and missed if it is not there.
+    kept_at = [list(map(chunk.checkpoints.index, rounds_after(arguments.at, chunk.horizon))) for chunk in chunks]
     runs: dict[int, Runs] = {}
     try:
         seconds = _play(engine, chunks, runs)
     finally:  # what is finished is kept, also after Ctrl-C
         if arguments.finals:
-            kept = {names[place]: _regret_at(arguments.at, chunks[place], runs[place]) for place in sorted(runs)}
+            # To seven digits: nothing else is left to learn of it.
+            kept = {names[place]: runs[place].regret[:, kept_at[place]].astype(np.float32) for place in sorted(runs)}
             np.savez_compressed(arguments.finals, percents=arguments.at, **kept)
     rounds = sum(chunk.shape[0] * chunk.horizon for chunk in chunks)
     others = sorted({chunks[place].label for place, each in runs.items() if each.engine == "threads"})
@@ -145,12 +152,6 @@ def play(arguments: argparse.Namespace) -> None:
     if arguments.out:
         played = [runs[place] for place in range(len(chunks))]
         record(Path(arguments.out), chunks, played, engine.environment)
-
-
-def _regret_at(percents: Sequence[int], chunk: Chunk, runs: Runs) -> Any:
-    """Return the regret after so many percent of all rounds, to seven digits: nothing else is left to learn of it."""
-    places = np.searchsorted(chunk.rounds, [percent * chunk.horizon / 100 for percent in percents])
-    return runs.regret[:, places].astype(np.float32)
 
 
 def games_of(names: Sequence[str]) -> list[tuple[Any, Any]]:

@@ -12,8 +12,10 @@ kept there too. Rivals that are far from the best are not stored.
 import argparse
 import dataclasses
 import json
+import sys
 from typing import Any
 
+from corebandit.contracts.errors import BadInput
 from corebandit.experiments.result import Result
 from corebandit.reproduction.studies import drift_study as study, drift_tables as tables
 from elsewhere import command_line, result_of, write_experiments
@@ -62,7 +64,10 @@ def main() -> None:
     command(report, "experiments").add_argument("--runs", type=int, default=1000)
     command(store, "experiments", "finals")
     arguments = parser.parse_args()
-    arguments.function(arguments)
+    try:
+        arguments.function(arguments)
+    except BadInput as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import numpy as np
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.curve import Curve
 from corebandit.experiments.result import Result
+from percents import may_be_kept, rounds_after
 
 
 def write_experiments(path: Path, described: Sequence[Mapping[str, Any]]) -> None:
@@ -36,9 +37,11 @@ def result_of(path: Path, regrets: Path) -> Result:
             name, _, first = entry.rpartition("|")
             if name:
                 parts.setdefault(name, {})[int(first)] = kept[entry].astype(np.float64)
+    if not may_be_kept(percents):
+        sys.exit(f"{regrets} must have regrets after whole percents that rise and end with 100, not after {percents}")
     curves = []
     for each in experiments:
-        rounds = np.array([-(-percent * each["horizon"] // 100) for percent in percents])
+        rounds = np.array(rounds_after(percents, each["horizon"]))
         for policy in each["policies"]:
             names = each["name"], each["label"], policy
             own = [part for _, part in sorted(parts.get("|".join(names), {}).items())]

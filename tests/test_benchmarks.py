@@ -304,6 +304,65 @@ def test_worlds_that_change_are_judged_by_what_another_machine_has_played(
     assert all(f"{name}" in printed for name in verdicts)
 
 
+def test_what_is_lost_after_a_change_is_not_judged_by_regrets_that_were_kept_at_the_end_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    drift, device = import_module("drift"), import_module("device")
+    monkeypatch.setattr(device, "Cuda", Elsewhere)
+    monkeypatch.setattr(drift, "STORED", tmp_path / "stored.json")
+    files = tmp_path / "report.json", tmp_path / "report.npz"
+    run_script(drift, "report", files[0], "--runs", 30)
+    run_script(device, "play", files[0], "--finals", files[1], "--at", 60, 100)
+    with pytest.raises(SystemExit, match=r"D3 needs the regret of .* after half of all rounds, 20,000, too"):
+        run_script(drift, "store", *files)
+    assert not (tmp_path / "stored.json").exists()
+
+
+def test_regrets_are_read_at_the_rounds_at_which_they_were_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    elsewhere, device = import_module("elsewhere"), import_module("device")
+    player, files = Elsewhere(), (tmp_path / "report.json", tmp_path / "report.npz")
+    monkeypatch.setattr(device, "Cuda", lambda: player)
+    games = [(BernoulliBandit(), 333), (BernoulliBandit(n_arms=3), 70)]
+    experiments = [Experiment(problem, [CORe()], horizon=horizon, runs=3) for problem, horizon in games]
+    elsewhere.write_experiments(files[0], [each.to_dict() for each in experiments])
+    run_script(device, "play", files[0], "--finals", files[1], "--at", 1, 33, 50, 100)
+    curves = list(elsewhere.result_of(*files).curves())
+    assert [curve.rounds.tolist() for curve in curves] == [[4, 110, 167, 333], [1, 24, 35, 70]]
+    for curve in curves:  # regret rises by the same in every round
+        np.testing.assert_allclose(curve.regret * curve.rounds[-1] / curve.finals[:, None], [curve.rounds] * 3)
+
+
+NOT_KEPT = [[100, 50], [50], [50, 50, 100], [0, 100], [50, 100, 150]]
+
+
+@pytest.mark.parametrize("percents", NOT_KEPT)
+def test_a_device_plays_nothing_before_it_knows_which_regrets_to_keep(
+    percents: list[int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    with pytest.raises(SystemExit) as exit:
+        run_script(import_module("device"), "play", "no file", "--finals", "none.npz", "--at", *percents)
+    assert exit.value.code == 2
+    given = " ".join(map(str, percents))
+    assert capsys.readouterr().err == (
+        f"--at must be whole percents that rise and end with 100, such as 50 100, not {given}\n"
+    )
+
+
+@pytest.mark.parametrize("percents", [*NOT_KEPT, [], [12.5, 100.0]])
+def test_regrets_after_no_such_percents_are_refused(
+    percents: list[float], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    elsewhere, experiment = import_module("elsewhere"), Experiment(BernoulliBandit(), [CORe()], horizon=50, runs=3)
+    elsewhere.write_experiments(tmp_path / "report.json", [experiment.to_dict()])
+    np.savez(tmp_path / "report.npz", percents=percents, **{"comparison|bernoulli|CORe|0": np.ones((3, len(percents)))})
+    with pytest.raises(SystemExit, match="must have regrets after whole percents that rise and end with 100"):
+        elsewhere.result_of(tmp_path / "report.json", tmp_path / "report.npz")
+
+
 def test_exploration_is_chosen_and_compared_by_what_another_machine_has_played(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
@@ -314,7 +373,7 @@ def test_exploration_is_chosen_and_compared_by_what_another_machine_has_played(
     files = [tmp_path / name for name in ("grid.json", "grid.npz", "report.json", "report.npz")]
     run_script(exploration, "grid", files[0], "--runs", 30)
     run_script(device, "play", files[0], "--finals", files[1])
-    assert "chosen by the rule: alpha" in run_script(exploration, "choose", *files[:2])
+    assert "chosen by the rule for arms: alpha" in run_script(exploration, "choose", *files[:2])
     run_script(exploration, "report", files[2], tmp_path / "stored.json", "--runs", 30)
     run_script(device, "play", files[2], "--finals", files[3])
     assert " of " in run_script(exploration, "store", *files[2:])

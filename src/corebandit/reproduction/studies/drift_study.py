@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy, Problem
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.description import Point
@@ -290,12 +291,15 @@ def linear_rivals_in(finals: Finals, problem: str) -> list[str]:
 
 
 def _after(result: Result) -> dict[tuple[str, str], FloatArray]:
-    """Return the regret of the second half of each run."""
-    return {
-        (curve.problem, curve.policy): curve.finals - curve.regret[:, curve.rounds.searchsorted(curve.rounds[-1] / 2)]
-        for curve in result.curves()
-        if curve.figure == NAME
-    }
+    """Return the regret of the second half of each run; raise BadInput if it was not kept after half of the rounds."""
+    after = {}
+    for curve in result.curves():
+        if curve.figure == NAME:
+            half = -(-curve.rounds[-1] // 2)
+            if half not in curve.rounds:
+                raise BadInput(f"D3 needs the regret of {curve.policy} after half of all rounds, {half:,}, too")
+            after[curve.problem, curve.policy] = curve.finals - curve.regret[:, curve.rounds.searchsorted(half)]
+    return after
 
 
 def _less_after(after: dict[tuple[str, str], FloatArray], problem: str) -> Finding:
