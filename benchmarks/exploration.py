@@ -49,9 +49,7 @@ def choose(arguments: argparse.Namespace) -> None:
     for by_features in (False, True):
         what = "linear models" if by_features else "arms"
         print(f"chosen by the rule for {what}: {study.chosen_setting(found, by_features)}")
-    runs = {each["horizon"]: each["runs"] for each in result.experiments}
-    kept = [row | {"runs": runs[row["horizon"]]} for row in rows]
-    _store(settings=kept, tuned=_tuned(study.finals_of(result)))
+    _store(settings=rows, tuned=_tuned(study.finals_of(result)))
 
 
 def _tuned(tried: study.Regrets) -> study.Tuned:
@@ -70,12 +68,15 @@ def report(arguments: argparse.Namespace) -> None:
 
 
 def store(arguments: argparse.Namespace) -> None:
-    """Keep how CORe compares with the best rivals."""
+    """Keep how CORe compares with the best rivals, and the verdicts."""
     result = result_of(arguments.experiments, arguments.finals)
-    rows = study.ratios(result.experiments, study.finals_of(result))
+    rows, claims = study.ratios(result.experiments, study.finals_of(result)), study.claims(result)
     for row in rows:
         print("{title:24} {horizon:7,} {policy:20} {mean:9.2f}, {ratio:.3f} of {best rival}".format(**row))
-    _store(ratios=rows)
+    for claim in claims:
+        print(f"{claim.id} {claim.verdict}: {claim.evidence}")
+    described = [claim.describe() for claim in claims]
+    _store(ratios=rows, claims=[{key: value for key, value in each.items() if key != "details"} for each in described])
 
 
 def _store(**parts: Any) -> None:

@@ -12,8 +12,9 @@ A page has marks in it, between which this script writes:
     <!-- numbers: evidence figure1 -->    the same, with what decided
     <!-- numbers: about figure1 -->       how large the run was, when and by which version
     <!-- numbers: settings warmup -->     how settings of CORe's warm-up compare with the best rivals
-    <!-- numbers: settings exploration_large --> the same of settings without a warm-up
+    <!-- numbers: lowest exploration_large arms 12 --> the same of the best dozen without a warm-up, for arms or linear
     <!-- numbers: ratios exploration -->  CORe without a warm-up beside the best rival, on each problem
+    <!-- numbers: means exploration_large --> the geometric means of these, for each form of CORe
     <!-- numbers: differences samplers --> each policy beside the first one, on the same problems
     <!-- numbers: worlds drift -->        CORe's forms in each world that changes, beside the best rival
     <!-- numbers: beside drift_large DriftingCORe --> how many times the best rival's regret these policies have, with
@@ -33,6 +34,8 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from corebandit.experiments.result import Result
 from corebandit.report import tables
@@ -213,11 +216,29 @@ def about(stored: Stored, figure: str) -> str:
 
 def settings(stored: Stored, figure: str) -> str:
     """Return how settings of the warm-up compare: a row a setting, two columns a horizon."""
+    return _compared(stored["settings"])
+
+
+def lowest(stored: Stored, figure: str, kind: str, most: str, *named: str) -> str:
+    """Return the same of so many settings without a warm-up, those with the lowest geometric mean over all horizons.
+
+    Or of those that are `named`, whatever their means.
+    """
+    by_features = {"arms": False, "linear": True}[kind]
+    rows = [row for row in stored["settings"] if row["by features"] == by_features]
+    rows = sorted(rows, key=lambda row: (row["overall"], row["setting"], row["horizon"]))
+    names = named or list(dict.fromkeys(row["setting"] for row in rows))[: int(most)]
+    return _compared([row for row in rows if row["setting"] in names])
+
+
+def _compared(rows: list[Mapping[str, Any]]) -> str:
     cells: dict[str, dict[str, str]] = {}
-    for row in stored["settings"]:
+    for row in rows:
         said = cells.setdefault(row["setting"], {})
-        size = f"{row['horizon']:,} rounds, {row['runs']:,} runs"
-        said[size] = f"{row['ratio']:.2f} (at most {row['worst']:.2f})"
+        if "overall" in row:
+            said["all horizons"] = f"{row['overall']:.2f}"
+        runs = " or ".join(f"{size:,}" for size in np.atleast_1d(row["runs"]))
+        said[f"{row['horizon']:,} rounds, {runs} runs"] = f"{row['ratio']:.2f} (at most {row['worst']:.2f})"
         bad, worst = 100 * row["gone bad"], 100 * row["worst gone bad"]
         said[f"gone bad, {row['horizon']:,}"] = f"{bad:.1f} % (at most {worst:.0f} %)"
     columns = sorted(next(iter(cells.values())), key=lambda name: name.startswith("gone"))  # else as they come
@@ -244,6 +265,21 @@ def ratios(stored: Stored, figure: str, policy: str = exploration_study.NO_WARM_
     for title in dict.fromkeys(row["title"] for row in rows):
         lines.append((title, *(cells.get((title, column), "") for column in columns)))
     return _lines([*lines, ("**geometric mean**", *means)])
+
+
+def means(stored: Stored, figure: str) -> str:
+    """Return the geometric mean of the ratios to the best rivals: a row a form of CORe, a column a horizon."""
+    cells: dict[tuple[str, int], list[float]] = {}
+    for row in stored["ratios"]:
+        cells.setdefault((row["policy"], row["horizon"]), []).append(row["ratio"])
+    columns = sorted({horizon for _, horizon in cells})
+    sizes = [f"{column:,} rounds, {len(cells[exploration_study.PAPER, column])} problems" for column in columns]
+    lines = [("policy", *sizes), ("---",) * (1 + len(sizes))]
+    for policy in dict.fromkeys(policy for policy, _ in cells):
+        found = [cells[policy, column] for column in columns]
+        said = [f"{math.exp(sum(map(math.log, each)) / len(each)):.2f} (at most {max(each):.2f})" for each in found]
+        lines.append((policy, *said))
+    return _lines(lines)
 
 
 def differences(stored: Stored, figure: str) -> str:
@@ -307,7 +343,9 @@ BLOCKS: dict[str, Callable[..., str]] = {
     "evidence": evidence,
     "about": about,
     "settings": settings,
+    "lowest": lowest,
     "ratios": ratios,
+    "means": means,
     "differences": differences,
     "worlds": worlds,
     "beside": beside,

@@ -93,7 +93,7 @@ def test_a_cell_is_the_ratio_to_the_best_rival():
 
 
 def cell(horizon, setting, ratio, gone_bad, by_features=False):
-    return study.Cell(horizon, "any", by_features, setting, ratio, gone_bad)
+    return study.Cell(horizon, "any", by_features, setting, ratio, gone_bad, 30)
 
 
 def test_the_rule_takes_the_lowest_geometric_mean_of_settings_of_which_few_runs_go_bad():

@@ -111,6 +111,7 @@ class Cell(NamedTuple):
     setting: str
     ratio: float  # mean regret / that of the best rival
     gone_bad: float  # share of runs
+    runs: int
 
 
 def cells(played: Sequence[Mapping[str, Any]], finals: Regrets) -> Iterator[Cell]:
@@ -123,29 +124,35 @@ def cells(played: Sequence[Mapping[str, Any]], finals: Regrets) -> Iterator[Cell
         horizon, title = experiment["horizon"], experiment["title"]
         for setting in points:
             ratio, gone_bad = float(regret[setting].mean()) / best, share_gone_bad(regret[setting])
-            yield Cell(horizon, title, is_by_features(KINDS[title].problem), setting, ratio, gone_bad)
+            by_features = is_by_features(KINDS[title].problem)
+            yield Cell(horizon, title, by_features, setting, ratio, gone_bad, regret[setting].size)
 
 
 def chosen_setting(found: Sequence[Cell], by_features: bool = False) -> str:
     """Return the setting that the rule chooses, for arms or for features."""
-    these = [cell for cell in found if cell.is_by_features == by_features]
-    longest = max(cell.horizon for cell in these)
-    logs: dict[str, list[float]] = {}
+    means = overall(found, by_features)
+    longest = max(cell.horizon for cell in found if cell.is_by_features == by_features)
     bad: dict[str, list[float]] = {}
-    for cell in these:
-        logs.setdefault(cell.setting, []).append(float(np.log(cell.ratio)))
-        if cell.horizon == longest:
+    for cell in found:
+        if (cell.is_by_features, cell.horizon) == (by_features, longest):
             bad.setdefault(cell.setting, []).append(cell.gone_bad)
     shares = {setting: float(np.mean(values)) for setting, values in bad.items()}
     safe = [setting for setting, share in shares.items() if share <= MOST_GONE_BAD]
-    if not safe:
-        return min(shares, key=lambda setting: shares[setting])
-    return min(safe, key=lambda setting: float(np.mean(logs[setting])))
+    return min(safe, key=lambda setting: means[setting]) if safe else min(shares, key=lambda setting: shares[setting])
+
+
+def overall(found: Sequence[Cell], by_features: bool) -> dict[str, float]:
+    """Return the geometric mean of each setting's ratios over all problems and horizons."""
+    logs: dict[str, list[float]] = {}
+    for cell in found:
+        if cell.is_by_features == by_features:
+            logs.setdefault(cell.setting, []).append(float(np.log(cell.ratio)))
+    return {setting: float(np.exp(np.mean(values))) for setting, values in logs.items()}
 
 
 def compared_settings(found: Sequence[Cell], by_features: bool = False) -> list[dict[str, Any]]:
     """Return how settings compare, a row for each and each horizon, over the problems that one is chosen on."""
-    rows = []
+    rows, means = [], overall(found, by_features)
     cells_of: dict[tuple[int, str], list[Cell]] = {}
     for cell in found:
         if cell.is_by_features == by_features:
@@ -154,7 +161,8 @@ def compared_settings(found: Sequence[Cell], by_features: bool = False) -> list[
         ratios, bad = [cell.ratio for cell in these], [cell.gone_bad for cell in these]
         rows.append(
             {
-                **{"setting": setting, "horizon": horizon, "by features": by_features},
+                **{"setting": setting, "horizon": horizon, "by features": by_features, "overall": means[setting]},
+                "runs": sorted({cell.runs for cell in these}),
                 **{"ratio": float(np.exp(np.mean(np.log(ratios)))), "worst": max(ratios)},
                 "worst on": max(these, key=lambda cell: cell.ratio).problem,
                 **{"gone bad": float(np.mean(bad)), "worst gone bad": max(bad)},
