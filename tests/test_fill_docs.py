@@ -140,6 +140,42 @@ def test_core_without_a_warm_up_is_shown_beside_the_best_rival_of_each_problem()
     assert "| **geometric mean** | **0.60** | **0.90** |" in page
 
 
+def compared(setting, horizon, overall, by_features=False, runs=(30,)):
+    named = {"setting": setting, "horizon": horizon, "by features": by_features, "overall": overall, "runs": list(runs)}
+    return named | {"ratio": 10 * overall, "worst": 20 * overall, "gone bad": 0.01, "worst gone bad": 0.02}
+
+
+def test_settings_without_a_warm_up_are_shown_for_arms_and_linear_models_apart():
+    means = {"poor": 0.3, "good": 0.1, "fair": 0.2}
+    rows = [compared(setting, 10, mean) for setting, mean in means.items()]
+    rows += [compared(setting, 100, mean, runs=(30, 400)) for setting, mean in means.items()]
+    rows += [compared("good", horizon, 0.7, by_features=True) for horizon in (10, 100)]
+
+    def filled(*which):
+        mark = f"<!-- numbers: lowest exploration_large {' '.join(which)} -->\n<!-- end -->"
+        return SCRIPT["filled"](mark, {"exploration_large": {"settings": rows}}).splitlines()[1:-1]
+
+    head = "| setting | all horizons | 10 rounds, 30 runs | 100 rounds, 30 or 400 runs | gone bad, 10 | gone bad, 100 |"
+    assert filled("arms", "2")[0] == head
+    said = "| 0.10 | 1.00 (at most 2.00) | 1.00 (at most 2.00) | 1.0 % (at most 2 %) | 1.0 % (at most 2 %) |"
+    assert filled("arms", "1")[2:] == [f"| good {said}"]
+    assert [line.split(" | ")[0] for line in filled("arms", "1", "poor")[2:]] == ["| poor"]
+    (linear,) = filled("linear", "8")[2:]
+    assert linear.startswith("| good | 0.70 | 7.00 (at most 14.00) |")
+
+
+def test_geometric_means_of_ratios_are_shown_for_each_form_of_core():
+    paper, new = exploration_study.PAPER, exploration_study.NO_WARM_UP
+    rows = [
+        {"policy": policy, "horizon": horizon, "ratio": ratio}
+        for policy, horizon, ratio in ((new, 100, 1.0), (new, 100, 4.0), (paper, 100, 9.0), (paper, 100, 1.0))
+    ]
+    page = SCRIPT["filled"]("<!-- numbers: means x -->\n<!-- end -->", {"x": {"ratios": rows}})
+    assert "| policy | 100 rounds, 2 problems |" in page
+    assert f"| {new} | 2.00 (at most 4.00) |" in page
+    assert f"| {paper} | 3.00 (at most 9.00) |" in page
+
+
 def test_forms_of_core_are_shown_beside_the_best_rival_of_each_world():
     ours = dict.fromkeys(drift_study.OURS, 100.0)
     rivals = {"SW-UCB": 400.0, "D-UCB": 300.0, "SW-UCB 4,000, 0.05": 200.0}
