@@ -240,7 +240,7 @@ def _compared(rows: list[Mapping[str, Any]]) -> str:
         runs = " or ".join(f"{size:,}" for size in np.atleast_1d(row["runs"]))
         said[f"{row['horizon']:,} rounds, {runs} runs"] = f"{row['ratio']:.2f} (at most {row['worst']:.2f})"
         bad, worst = 100 * row["gone bad"], 100 * row["worst gone bad"]
-        said[f"gone bad, {row['horizon']:,}"] = f"{bad:.1f} % (at most {worst:.0f} %)"
+        said[f"gone bad, {row['horizon']:,}"] = f"{bad:.1f} % (at most {worst:.1f} %)"
     columns = sorted(next(iter(cells.values())), key=lambda name: name.startswith("gone"))  # else as they come
     lines = [("setting", *columns), ("---",) * (1 + len(columns))]
     lines += [(name, *(said[column] for column in columns)) for name, said in cells.items()]

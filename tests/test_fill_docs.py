@@ -157,7 +157,7 @@ def test_settings_without_a_warm_up_are_shown_for_arms_and_linear_models_apart()
 
     head = "| setting | all horizons | 10 rounds, 30 runs | 100 rounds, 30 or 400 runs | gone bad, 10 | gone bad, 100 |"
     assert filled("arms", "2")[0] == head
-    said = "| 0.10 | 1.00 (at most 2.00) | 1.00 (at most 2.00) | 1.0 % (at most 2 %) | 1.0 % (at most 2 %) |"
+    said = "| 0.10 | 1.00 (at most 2.00) | 1.00 (at most 2.00) | 1.0 % (at most 2.0 %) | 1.0 % (at most 2.0 %) |"
     assert filled("arms", "1")[2:] == [f"| good {said}"]
     assert [line.split(" | ")[0] for line in filled("arms", "1", "poor")[2:]] == ["| poor"]
     (linear,) = filled("linear", "8")[2:]
