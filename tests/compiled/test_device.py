@@ -1,6 +1,6 @@
 """Every policy is compiled for a GPU, whether there is one or not: `-m device`, with the extra `cuda` installed."""
 
-import importlib.util
+import importlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -14,10 +14,9 @@ from corebandit.experiments.chunks import Chunk
 from corebandit.experiments.engines.batches import Instances, Table
 from paper_gpu import GPU, PaperQueue
 
-SPEC = importlib.util.spec_from_file_location("device", Path(__file__).parents[2] / "benchmarks/device.py")
-benchmark = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(benchmark)
-GAMES = benchmark.games_of([])
+with pytest.MonkeyPatch.context() as patch:
+    patch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+    GAMES = importlib.import_module("device").games_of([])
 
 pytestmark = pytest.mark.device
 
