@@ -73,25 +73,31 @@ def test_a_run_in_the_middle_of_an_endless_loop_is_left(tmp_path, asked, code):
 
 
 @pytest.mark.endurance
-def test_a_reproduction_stopped_at_ten_moments_ends_with_the_same_results(tmp_path):
-    def command(out):
-        program = [sys.executable, "-c", "from corebandit.cli import main; main()"]
-        return [*program, "reproduce", "--quick", "--seed", "0", "--out", str(tmp_path / out)]
+def test_reproductions_stopped_at_ten_moments_end_with_the_same_results(tmp_path):
+    """One that ends before it has been stopped ten times is followed by another, in a folder of its own."""
+
+    def begun(out):
+        command = [*COMMAND, "reproduce", "--quick", "--seed", "0", "--out", str(tmp_path / out)]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
 
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}  # nothing is compiled at first
     rng = random.Random(1)
-    n_stopped = 0
+    n_stopped, n_ended = 0, 0
     while n_stopped < 10:
         asked = (signal.SIGINT, signal.SIGTERM)[n_stopped % 2]
-        process = subprocess.Popen(command("stopped"), env=environment, stdout=subprocess.DEVNULL)
-        time.sleep(rng.uniform(0.5, 30.0))
-        assert process.poll() is None, "it ended before it was stopped ten times"
-        process.send_signal(asked)
+        process = begun(f"stopped {n_ended}")
+        try:
+            assert process.wait(timeout=rng.uniform(0.5, 30.0)) == 0
+            n_ended += 1
+            continue
+        except subprocess.TimeoutExpired:
+            process.send_signal(asked)
         began = time.monotonic()
         assert process.wait(timeout=30) == {signal.SIGINT: 130, signal.SIGTERM: 143}[asked]
         n_stopped += 1
         print(f"{asked.name}: gone in {time.monotonic() - began:.2f} s")
-    for out in ("stopped", "whole"):
-        subprocess.run(command(out), env=environment, stdout=subprocess.DEVNULL, check=True)
-    stopped, whole = (pl.read_parquet(tmp_path / out / "results.parquet") for out in ("stopped", "whole"))
-    assert stopped.equals(whole)
+    outs = [f"stopped {number}" for number in range(n_ended + 1)]
+    for out in (outs[-1], "whole"):
+        assert begun(out).wait() == 0
+    whole = pl.read_parquet(tmp_path / "whole" / "results.parquet")
+    assert all(pl.read_parquet(tmp_path / out / "results.parquet").equals(whole) for out in outs)
