@@ -130,12 +130,26 @@ def times_transposed(factor: FloatArray, g: FloatArray, product: FloatArray) -> 
 
 @kernel_reassociated
 def predict(features: FloatArray, theta: FloatArray, scores: FloatArray) -> None:
-    """Fill `scores` with x' theta for every row x of `features` `(rows, d)`."""
-    for row in range(features.shape[0]):
+    """Fill `scores` with x' theta for every row x of `features` `(rows, d)`, four rows at a time."""
+    n_rows, d = features.shape
+    row = 0
+    while row + 4 <= n_rows:
+        row0, row1, row2, row3 = features[row], features[row + 1], features[row + 2], features[row + 3]
+        total0, total1, total2, total3 = 0.0, 0.0, 0.0, 0.0
+        for j in range(d):
+            entry = theta[j]
+            total0 += row0[j] * entry
+            total1 += row1[j] * entry
+            total2 += row2[j] * entry
+            total3 += row3[j] * entry
+        scores[row], scores[row + 1], scores[row + 2], scores[row + 3] = total0, total1, total2, total3
+        row += 4
+    while row < n_rows:
         total = 0.0
-        for j in range(theta.size):
+        for j in range(d):
             total += features[row, j] * theta[j]
         scores[row] = total
+        row += 1
 
 
 @kernel
