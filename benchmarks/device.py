@@ -45,11 +45,12 @@ def speed(arguments: argparse.Namespace) -> None:
         (cb.UCB1(), bernoulli, 4000, 100_000),
         (cb.BernoulliTS(), bernoulli, 1000, 100_000),
         (cb.CORe(), bernoulli, 500, 100_000),
+        (cb.CORe(sampler="halving"), bernoulli, 500, 100_000),
         (cb.CORe(), gaussian, 1000, 100_000),
         (cb.LinTS(), linear, None, 20_000),
         (cb.LinCORe(), linear, 150, 20_000),
     ]
-    print(f"{'policy':12} {'problem':10} {'runs':>7} {'kernel s':>9} {'M rounds/s':>11} {'aim':>5} {'all s':>7} regret")
+    print(f"{'policy':24} {'problem':10} {'runs':>7} {'kernel s':>9} {'M rounds/s':>11} {'aim':>5} {'all s':>7} regret")
     for policy, problem, aim, most in games:
         if arguments.policies and policy.name not in arguments.policies:
             continue
@@ -68,7 +69,7 @@ def speed(arguments: argparse.Namespace) -> None:
             total = time.perf_counter() - compiled
             rate = runs * arguments.rounds / played.cpu_seconds / 1e6
             print(
-                f"{policy.label:12} {problem.label:10} {runs:7} {played.cpu_seconds:9.3f} {rate:11.1f} {aim or '':>5} "
+                f"{policy.label:24} {problem.label:10} {runs:7} {played.cpu_seconds:9.3f} {rate:11.1f} {aim or '':>5} "
                 f"{total:7.3f} {played.regret[:, -1].mean():.2f} ± {_error(played.regret[:, -1]):.2f}"
                 f"  (compiled in {compiled - started:.1f} s)",
                 flush=True,
@@ -113,7 +114,7 @@ def same(arguments: argparse.Namespace) -> None:
 
 
 def _name(chunk: Chunk) -> str:
-    return f"{chunk.policy.name} on {chunk.problem.name}"
+    return f"{chunk.policy.label} on {chunk.problem.name}"
 
 
 def _part(chunk: Chunk, first: int) -> Chunk:
@@ -158,6 +159,7 @@ def games_of(names: Sequence[str]) -> list[tuple[Any, Any]]:
     """Return every policy that is compiled, on a problem that it is made for."""
     games: list[tuple[Any, Any]] = [(make(), cb.BernoulliBandit()) for make in arm_policies().values()]
     games += [(cb.CORe(), cb.GaussianBandit()), (cb.CORe(), cb.BetaBandit()), (cb.UCB1(), cb.MixedBandit())]
+    games += [(cb.CORe(sampler="halving"), cb.BernoulliBandit())]
     games += [(cb.DriftingCORe(), cb.ChangingBandit()), (cb.DriftingLinCORe(), cb.ChangingLinearBandit())]
     neural = neural_policies()
     for name, make in feature_policies().items():

@@ -22,6 +22,7 @@ from often import often
 
 VARIANTS = [
     cb.CORe(sampler="exact"),
+    cb.CORe(sampler="halving"),
     cb.CORe(sampler="exact", pool="plain"),
     cb.CORe(pool_size=30),
     cb.KLUCB(family="gaussian"),

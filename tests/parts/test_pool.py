@@ -11,7 +11,8 @@ from scipy import stats
 
 from compiled_once import compiled_once
 from corebandit.contracts.state import carry_over
-from corebandit.parts.pool import N_ATOMS, Pool, _sum_of_draws, new_pool
+from corebandit.parts.listed import N_ATOMS
+from corebandit.parts.pool import SAMPLERS, Pool, _sum_of_draws, new_pool
 from corebandit.randomness.stream import Stream, stream
 from often import often
 
@@ -114,7 +115,7 @@ def test_limit_holds_deviation_and_kurtosis_of_one_draw() -> None:
     assert pool.limit[2] >= 16.0
 
 
-@pytest.mark.parametrize("sampler", ["fast", "exact"])
+@pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("reward", [0.0, 0.1, -7.3, 1e9 + 0.1])
 def test_rewards_without_variance_give_zeros(sampler: str, reward: float) -> None:
     pool = pool_of(np.full(1_000, reward), sampler=sampler)
@@ -221,7 +222,7 @@ AROUND_SWITCHES = (63, 64, 65, 127, 128, 129, 300)
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("sampler", ["fast", "exact"])
+@pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize(
     ("name", "n_draws"),
     [(name, n_draws) for name in FEW_VALUES for n_draws in (1, 7)]
@@ -243,9 +244,10 @@ def test_sums_of_few_distinct_values_follow_their_exact_law(name: str, n_draws: 
 @pytest.mark.heavy
 @pytest.mark.parametrize("n_draws", [1, 63, 64, 65, 127, 128, 129, 2047, 2048, 2049, 5_000])
 @pytest.mark.parametrize("n_ones", [1, 500, 990])
-def test_sums_of_clicks_have_their_exact_moments(n_ones: int, n_draws: int) -> None:
+@pytest.mark.parametrize("sampler", ["fast", "halving"])
+def test_sums_of_clicks_have_their_exact_moments(n_ones: int, n_draws: int, sampler: str) -> None:
     rewards = np.repeat([1.0, 0.0], [n_ones, 1_000 - n_ones])
-    sums = sums_of(pool_of(rewards), n_draws, 100_000)
+    sums = sums_of(pool_of(rewards, sampler=sampler), n_draws, 100_000)
     variance = n_draws * rewards.var()
     excess = ((rewards - rewards.mean()) ** 4).mean() / rewards.var() ** 2 - 3.0
     assert abs(sums.mean()) < N_SIGMA * math.sqrt(variance / sums.size)

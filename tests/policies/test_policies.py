@@ -31,6 +31,7 @@ from often import often
 
 VARIANTS = [recipe() for recipe in arm_policies().values()] + [
     CORe(sampler="exact", warm_up=0.5),
+    CORe(sampler="halving", warm_up=0.5),
     CORe(sampler="exact", pool="plain", warm_up=0.5),
     CORe(pool_size=30),
     UCBV(exploration="anytime"),

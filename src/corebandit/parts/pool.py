@@ -3,9 +3,8 @@ r"""The reward pool: what CORe draws its noise from.
 The pool holds the rewards seen so far, Y_1 ... Y_m, and stands for the 2m values ±(Y - mean). It answers one question,
 the sum of c independent draws, in one of three ways:
 
-* *few distinct values* (0/1 clicks, star ratings: at most 16): up to 128 draws are made 64 at a time, on the bits of
-  words; from there on how often each value is drawn is multinomial, its signs binomial. Exact, and the cost does not
-  depend on c.
+* *few distinct values* (0/1 clicks, star ratings: at most 16): they are listed, and `listed.py` draws how often each
+  comes up. Exact, and the cost hardly depends on c. `sampler="halving"` draws that in another way (`halving_pool.py`).
 * *few draws*: draw them. Exact.
 * *many draws*: the normal limit with the pool's variance, corrected by its fourth cumulant. The pool is symmetric, so
   the third vanishes: w = g + kappa / (24 c) (g^3 - 3 g) for a standard normal g and excess kurtosis kappa.
@@ -27,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.compiled.bridge import allocating_nothing, inlined, kernel, kernel_reassociated
+from corebandit.compiled.bridge import allocating_nothing, kernel, kernel_reassociated
 from corebandit.contracts.audit import (
     check_finite,
     check_pulls,
@@ -40,18 +39,27 @@ from corebandit.contracts.audit import (
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_choice, shortened
+from corebandit.parts.listed import (
+    DISTINCT,
+    MOST_BY_BITS,
+    N_ATOMS,
+    TIMES,
+    VALUE,
+    enlist,
+    sum_by_bits,
+    sum_by_counts,
+    unlist,
+)
 from corebandit.parts.moments import COUNT, M2, M4, M6, MEAN, N_MOMENTS, REST, audit_moments, exchange, include
-from corebandit.randomness.bits import Words, count_ones, next_word, uniform
-from corebandit.randomness.samplers import WORD_SIZE, binomial, first_lanes, heads, standard_normal, trials
+from corebandit.randomness.bits import Words, next_word, uniform
+from corebandit.randomness.samplers import standard_normal
 from corebandit.randomness.stream import Stream
 
-N_ATOMS = 16
 FEWEST_FOR_LIMIT = 32.0
-SAMPLERS = ("fast", "exact")
+SAMPLERS = ("fast", "exact", "halving")
 FORMS = ("mirrored", "plain")
 LEAST_SHARE = 1e-3  # of its largest value that the sum of 6th powers may fall to: less has lost too many digits
-SEEN, DISTINCT = 0, 1  # what `tally` holds where
-VALUE, TIMES = 0, 1  # `atoms`
+SEEN = 0  # what `tally` holds where, beside `DISTINCT`
 DEVIATION, CORRECTION, FEWEST = 0, 1, 2  # `limit`
 REPLACED, LARGEST_M6 = 0, 1  # `wear`
 
@@ -80,70 +88,6 @@ def _sum_of_draws(values: FloatArray, n_values: int, mean: float, turn: float, n
         place = np.int64((np.uint64(bits) * size) >> HALF_WORD)
         total += (values[place >> 1] - mean) * (1.0 - turn * (place & 1))
     return total
-
-
-@kernel
-def _sum_by_counts(atoms: FloatArray, n_atoms: int, n_values: float, mean: float, n_draws: int, words: Words) -> float:
-    """Draw how often each distinct value comes up, then how many of those are positive."""
-    total, left, mass = 0.0, n_draws, n_values
-    for atom in range(n_atoms):
-        count = atoms[TIMES, atom]
-        n_hits = left if count >= mass else binomial(words, left, count / mass)
-        left -= n_hits
-        mass -= count
-        total += (atoms[VALUE, atom] - mean) * (2 * heads(words, n_hits) - n_hits)
-    return total
-
-
-@inlined
-def _sum_by_bits(atoms: FloatArray, n_atoms: int, n_values: float, mean: float, n_draws: int, words: Words) -> float:
-    """Draw from the distinct values, 64 draws at once: each is one bit of a word, its sign the same bit of another."""
-    total = 0.0
-    while n_draws > 0:
-        waiting, signs, mass = first_lanes(n_draws), next_word(words), n_values
-        n_draws -= WORD_SIZE
-        for atom in range(n_atoms):
-            count = atoms[TIMES, atom]
-            drawn = waiting if count >= mass else trials(words, waiting, count / mass)
-            waiting &= ~drawn
-            mass -= count
-            total += (atoms[VALUE, atom] - mean) * (2 * count_ones(drawn & signs) - count_ones(drawn))
-    return total
-
-
-@inlined
-def _list(reward: float, time: int, atoms: FloatArray, tally: IntArray) -> None:
-    """Count a reward in the table of distinct values."""
-    n_listed = min(tally[DISTINCT], N_ATOMS)
-    for atom in range(n_listed):
-        if atoms[VALUE, atom] == reward:
-            atoms[TIMES, atom] += 1.0
-            return
-    tally[DISTINCT] = min(tally[DISTINCT] + 1, N_ATOMS + 1)
-    place = n_listed
-    if n_listed == N_ATOMS:  # too many to list: from here on the table looks out for values that keep coming back
-        place = time % N_ATOMS
-        for atom in range(N_ATOMS):
-            if atoms[TIMES, atom] < atoms[TIMES, place]:
-                place = atom
-    atoms[VALUE, place] = reward
-    atoms[TIMES, place] = 1.0
-
-
-@inlined
-def _unlist(reward: float, atoms: FloatArray, tally: IntArray) -> None:
-    """Take a reward out of the table; where the table is not complete, no count is ever too high."""
-    n_listed = min(tally[DISTINCT], N_ATOMS)
-    for atom in range(n_listed):
-        if atoms[VALUE, atom] == reward:
-            atoms[TIMES, atom] = max(atoms[TIMES, atom] - 1.0, 0.0)
-            if atoms[TIMES, atom] == 0.0 and tally[DISTINCT] <= N_ATOMS:
-                last = n_listed - 1
-                for row in range(2):
-                    atoms[row, atom] = atoms[row, last]
-                    atoms[row, last] = 0.0
-                tally[DISTINCT] = last
-            return
 
 
 @kernel
@@ -195,7 +139,7 @@ class Pool(NamedTuple):
             if self.values.size > 0:
                 self.values[n_seen] = reward
             include(reward, self.moments)
-            _list(reward, n_seen, self.atoms, self.tally)
+            enlist(reward, n_seen, self.atoms, self.tally)
         else:
             place = int(uniform(rng.words) * (n_seen + 1))
             if place >= self.size:
@@ -224,8 +168,8 @@ class Pool(NamedTuple):
         self.wear[REPLACED] += 1.0
         self.wear[LARGEST_M6] = max(self.wear[LARGEST_M6], self.moments[M6])
         exchange(old, reward, self.moments)
-        _unlist(old, self.atoms, self.tally)
-        _list(reward, self.tally[SEEN], self.atoms, self.tally)
+        unlist(old, self.atoms, self.tally)
+        enlist(reward, self.tally[SEEN], self.atoms, self.tally)
         # A reward that leaves does not take its rounding errors with it. So the moments start over from time to time,
         # and at once when an outlier left that had made up nearly all of them. With them starts the table, which may
         # then be able to list all values again.
@@ -236,7 +180,7 @@ class Pool(NamedTuple):
             self.tally[DISTINCT] = 0
             for kept in range(self.size):
                 include(self.values[kept], self.moments)
-                _list(self.values[kept], kept, self.atoms, self.tally)
+                enlist(self.values[kept], kept, self.atoms, self.tally)
 
     def draw_sum(self, n_draws: int, rng: Stream) -> float:
         """Draw the sum of `n_draws` independent draws; zero if all rewards are equal, unless the pool is plain."""
@@ -245,9 +189,7 @@ class Pool(NamedTuple):
             return 0.0
         self.check_kept()
         if not self.exact and self.tally[DISTINCT] <= N_ATOMS:
-            if n_draws <= 2 * WORD_SIZE:
-                return _sum_by_bits(self.atoms, self.tally[DISTINCT], n_values, mean, n_draws, rng.words)
-            return _sum_by_counts(self.atoms, self.tally[DISTINCT], n_values, mean, n_draws, rng.words)
+            return self.sum_of_listed(n_draws, rng)
         if not self.exact and n_draws > self.limit[FEWEST]:
             g = standard_normal(rng.words)
             corrected = g + self.limit[CORRECTION] / n_draws * (g * g * g - 3.0 * g)
@@ -255,6 +197,13 @@ class Pool(NamedTuple):
         if self.plain:
             return _sum_of_draws(self.values, int(n_values), 0.0, 0.0, n_draws, rng.words)
         return _sum_of_draws(self.values, int(n_values), mean, 2.0, n_draws, rng.words)
+
+    def sum_of_listed(self, n_draws: int, rng: Stream) -> float:
+        """Draw the sum of `n_draws` draws from the table of distinct values, if it lists all there are."""
+        n_values, mean = self.moments[COUNT], self.moments[MEAN]
+        if n_draws <= MOST_BY_BITS:
+            return sum_by_bits(self.atoms, self.tally[DISTINCT], n_values, mean, n_draws, rng.words)
+        return sum_by_counts(self.atoms, self.tally[DISTINCT], n_values, mean, n_draws, rng.words)
 
     def draw_each(self, rng: Stream, draws: FloatArray) -> None:
         """Fill `draws` with independent draws from the pool, for estimators that need them one by one."""
@@ -325,7 +274,12 @@ def new_pool(
     """
     check_form(sampler, form)
     size = pool_size or 0
-    return Pool(
+    cls: type[Pool] = Pool
+    if sampler == "halving":
+        from corebandit.parts.halving_pool import HalvingPool  # whose tables take a moment to make
+
+        cls = HalvingPool
+    return cls(
         values=np.zeros((size or capacity) if room is None else room),
         moments=np.zeros(N_MOMENTS),
         atoms=np.zeros((2, N_ATOMS)),

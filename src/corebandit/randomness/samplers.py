@@ -244,7 +244,7 @@ def _is_below_ratio(v: float, n: int, p: float, k: int) -> bool:
 
 
 @kernel
-def _many_successes(words: Words, n: int, p: float) -> int:
+def many_successes(words: Words, n: int, p: float) -> int:
     """Count successes by transformed rejection with a squeeze (BTRD): for p up to 1/2 and n p of at least 10."""
     spread = math.sqrt(n * p * (1.0 - p))
     b = 1.15 + 2.53 * spread
@@ -267,7 +267,7 @@ def _many_successes(words: Words, n: int, p: float) -> int:
 def _many_heads(words: Words, n: int) -> int:
     """Count the heads of more than 64 fair coins, word by word while that is faster than rejection."""
     if n > 32 * WORD_SIZE:
-        return _many_successes(words, n, 0.5)
+        return many_successes(words, n, 0.5)
     total = 0
     while n > WORD_SIZE:
         total += count_ones(next_word(words))
@@ -302,7 +302,7 @@ def binomial(words: Words, n: int, p: float) -> int:
 @inlined
 def binomial_up_to_half(words: Words, n: int, p: float) -> int:
     """Count successes in many trials of probability p <= 1/2."""
-    return _rare_successes(words, n, p) if n * p < 10.0 else _many_successes(words, n, p)
+    return _rare_successes(words, n, p) if n * p < 10.0 else many_successes(words, n, p)
 
 
 @kernel

@@ -8,11 +8,10 @@ from scipy import stats
 
 from corebandit.contracts.recipe import REAL_LINE
 from corebandit.parts.choose import best_arm
+from corebandit.parts.pool import SAMPLERS
 from corebandit.policies import CORe
 from corebandit.policies.arms.core import COReState
 from corebandit.randomness.stream import stream
-
-SAMPLERS = ["fast", "exact"]
 
 
 def play(policy: CORe, rewards: np.ndarray, n_rounds: int, horizon: int | None) -> tuple[list[int], list[bool]]:
@@ -176,7 +175,7 @@ def test_a_plain_pool_adds_the_rewards_themselves():
 def test_fast_and_exact_scores_have_the_same_law():
     noise = np.random.default_rng(5)
     rewards = [list(noise.exponential(size=n)) for n in (5, 40, 120)]
-    fast, exact = (many_scores(after(CORe(warm_up=0.0, sampler=sampler), rewards)) for sampler in SAMPLERS)
+    fast, exact = (many_scores(after(CORe(warm_up=0.0, sampler=sampler), rewards)) for sampler in ("fast", "exact"))
     for arm in range(3):
         assert stats.ks_2samp(fast[:, arm], exact[:, arm]).statistic < 0.0195  # p = 0.001 for 20,000 draws each
 
@@ -230,7 +229,7 @@ def test_any_real_rewards_are_welcome():
         ({"z": 1.0}, "z must be a number above 0 and below 1, not 1.0"),
         ({"z": 0.0}, "z must be a number above 0 and below 1, not 0.0"),
         ({"warm_up": -1.0}, "warm_up must be a number of at least 0, not -1.0"),
-        ({"sampler": "slow"}, "sampler must be 'fast' or 'exact', not 'slow'"),
+        ({"sampler": "slow"}, "sampler must be 'fast' or 'exact' or 'halving', not 'slow'"),
         ({"sampler": "exact", "pool": "raw"}, "pool must be 'mirrored' or 'plain', not 'raw'"),
         ({"pool": "plain"}, "pool='plain' needs sampler='exact', not 'fast'"),
         ({"sampler": "exact", "pool": "plain", "growth": 0.5}, "pool='plain' needs growth=0, not 0.5: only noise"),

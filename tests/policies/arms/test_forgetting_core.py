@@ -211,7 +211,7 @@ def test_states_whose_numbers_do_not_fit_together_are_found_out(policy):
         (lambda: cb.DriftingCORe(lasts=0), "lasts must be a whole number of at least 1, not 0"),
         (lambda: cb.DriftingCORe(alpha=-1), "alpha must be a number of at least 0, not -1"),
         (lambda: cb.WindowCORe(window=1), "window must be a whole number of at least 2, not 1"),
-        (lambda: cb.WindowCORe(sampler="slow"), "sampler must be 'fast' or 'exact', not 'slow'"),
+        (lambda: cb.WindowCORe(sampler="slow"), "sampler must be 'fast' or 'exact' or 'halving', not 'slow'"),
         (lambda: cb.RestartingCORe(delta=1), "delta must be a number above 0 and below 1, not 1"),
         (lambda: cb.DiscountedCORe(discount=2), "discount must be a number above 0 and of at most 1, not 2"),
     ],

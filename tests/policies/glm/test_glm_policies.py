@@ -318,7 +318,7 @@ def test_a_round_costs_no_more_groups_than_there_are_arms():
         (lambda: GLMCORe(alpha=-1), "alpha must be a number of at least 0, not -1"),
         (lambda: GLMCORe(z=1.0), "z must be a number above 0 and below 1, not 1.0"),
         (lambda: GLMCORe(sigma0=0), "sigma0 must be a number of at least 1e-50 and of at most 1e\\+50, not 0"),
-        (lambda: GLMCORe(sampler="slow"), "sampler must be 'fast' or 'exact', not 'slow'"),
+        (lambda: GLMCORe(sampler="slow"), "sampler must be 'fast' or 'exact' or 'halving', not 'slow'"),
         (lambda: GLMUCB(slope=0), "slope must be a number above 0, not 0"),
         (lambda: GLMUCB(largest_reward=0), "largest_reward must be a number above 0, not 0"),
         (lambda: UCBGLM(delta=1), "delta must be a number above 0 and below 1, not 1"),

@@ -454,7 +454,7 @@ def test_any_real_rewards_are_welcome():
         ({"warm_up": -1.0}, "warm_up must be a number of at least 0, not -1.0"),
         ({"lam": 0.0}, "lam must be a number above 0, not 0.0"),
         ({"lam": -1.0}, "lam must be a number above 0, not -1.0"),
-        ({"sampler": "slow"}, "sampler must be 'fast' or 'exact', not 'slow'"),
+        ({"sampler": "slow"}, "sampler must be 'fast' or 'exact' or 'halving', not 'slow'"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, sentence):

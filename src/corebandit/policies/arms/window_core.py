@@ -61,7 +61,7 @@ class WindowCORe(Policy):
     alpha, extra
         Scale of the noise, and draws in each arm's noise besides one for each pull in the window, as in `CORe`.
     sampler
-        "fast" or "exact", as in `CORe`.
+        "fast", "exact" or "halving", as in `CORe`.
 
     >>> WindowCORe(window=500).label
     'WindowCORe(window=500)'

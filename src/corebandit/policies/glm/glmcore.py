@@ -108,7 +108,8 @@ class GLMCORe(WarmsUpByFeatures, GLMPolicy):
     sigma0
         Standard deviation of each entry of theta under its prior: the penalty is |theta|^2 / (2 sigma0^2).
     sampler
-        How sums are drawn from the pool: "fast", whose cost does not grow with history, or "exact".
+        How sums are drawn from the pool: "fast", whose cost does not grow with history, "exact" or "halving", as in
+        `CORe`.
 
     >>> GLMCORe(link="poisson").label
     "GLMCORe(link='poisson')"

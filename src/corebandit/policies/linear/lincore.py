@@ -123,7 +123,8 @@ class LinCORe(WarmsUpByFeatures, FeaturePolicy):
         Ridge of the regression.
     sampler
         "fast", approximate (the noise's normal limit), whose cost does not grow with history, or "exact", a draw for
-        each past reward; an arm whose features change back and forth counts as new rows.
+        each past reward; an arm whose features change back and forth counts as new rows. "halving" is "fast" here,
+        which draws from no pool: so that all forms of CORe can be told the same.
     pool
         "mirrored", the paper's, or "plain", which draws the rewards themselves, neither centred nor mirrored: to study
         what those do. It needs `sampler="exact"`.
