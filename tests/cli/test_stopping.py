@@ -93,7 +93,11 @@ def test_reproductions_stopped_at_ten_moments_end_with_the_same_results(tmp_path
         except subprocess.TimeoutExpired:
             process.send_signal(asked)
         began = time.monotonic()
-        assert process.wait(timeout=30) == {signal.SIGINT: 130, signal.SIGTERM: 143}[asked]
+        code = process.wait(timeout=30)
+        if code == -asked:  # all is written, and Python, on its way out, has let go of signals: it must be whole
+            n_ended += 1
+            continue
+        assert code == 128 + asked
         n_stopped += 1
         print(f"{asked.name}: gone in {time.monotonic() - began:.2f} s")
     outs = [f"stopped {number}" for number in range(n_ended + 1)]
