@@ -3,6 +3,7 @@
     python benchmarks/device.py speed                 rounds a second of a few policies, at several numbers of runs
     python benchmarks/device.py same                  play every policy, and keep regrets
     python benchmarks/device.py same --against FILE   how many of these runs are those of the processor
+    python benchmarks/device.py paper                 without a GPU: play what is compiled for one, and count its steps
     python benchmarks/device.py play FILE OUT         play a file of experiments (a report has one), and keep the runs
     python benchmarks/device.py play FILE --finals REGRETS   the same, and keep final regrets, which take little room
 
@@ -29,6 +30,7 @@ from corebandit.experiments.chunks import Chunk, Runs
 from corebandit.experiments.cutting import chunks_of
 from corebandit.experiments.engines.batches import Instances, Table
 from corebandit.experiments.engines.cuda import Cuda
+from corebandit.experiments.engines.player import play_chunk
 from corebandit.experiments.engines.recorded import record
 from corebandit.experiments.engines.threads import Threads
 from corebandit.experiments.experiment import Experiment
@@ -111,6 +113,29 @@ def same(arguments: argparse.Namespace) -> None:
         difference = np.where(is_near, 0.0, (theirs - ours)[:, -1])
         told = f"{difference.mean() / _error(difference):+.2f}" if difference.any() else "0"
         print(f"{_name(chunk):40} {equal:9} {is_near.sum():11}  {told}", flush=True)
+
+
+def paper(arguments: argparse.Namespace) -> None:
+    """Play what is compiled for a GPU with the processor, compare, and count steps: needs a C compiler."""
+    import paper_gpu
+
+    if not paper_gpu.COMPILER:
+        raise cb.BadInput("to play on paper needs a C compiler, called cc or gcc, and there is none")
+    print(f"{'policy on problem':40} {'identical':>9} {'to rounding':>11} {'instructions':>13} {'threads at work':>16}")
+    for policy, problem in games_of(arguments.policies):
+        chunk = Chunk(problem, policy, policy.label, (arguments.rounds,), 1, "pseudo", 0, arguments.runs)
+        with paper_gpu.laid_out():
+            queue = paper_gpu.PaperQueue()
+            table = Table(chunk, Instances(problem, 1, 0, arguments.runs))
+            ours = table.begin(queue, np.arange(arguments.runs)).results().regret
+        theirs, work = play_chunk(chunk).regret, queue.work[-1]
+        is_near = np.isclose(ours, theirs, rtol=1e-9, atol=1e-9).all(axis=1)
+        a_round = work.instructions / arguments.rounds / -(-arguments.runs // paper_gpu.WARP)
+        print(
+            f"{_name(chunk):40} {(ours == theirs).all(axis=1).sum():9} {is_near.sum():11} {a_round:13,.0f} "
+            f"{work.at_work:16.1f}",
+            flush=True,
+        )
 
 
 def _name(chunk: Chunk) -> str:
@@ -209,6 +234,10 @@ def main() -> None:
     comparing.add_argument("--out", default="finals.npz", help="where regrets are kept")
     comparing.add_argument("--against", help="the regrets that a GPU has left, to be compared here")
     comparing.add_argument("policies", nargs="*")
+    on_paper = command(paper)
+    on_paper.add_argument("--rounds", type=int, default=1000)
+    on_paper.add_argument("--runs", type=int, default=96)
+    on_paper.add_argument("policies", nargs="*")
     playing = command(play)
     playing.add_argument("file")
     playing.add_argument("out", nargs="?")

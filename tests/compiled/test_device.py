@@ -1,4 +1,7 @@
-"""Every policy is compiled for a GPU, whether there is one or not: `-m device`, with the extra `cuda` installed."""
+"""Every policy is compiled for a GPU and played as its machine code says, whether there is one or not.
+
+With `-m device` and the extra `cuda`; playing takes a C compiler.
+"""
 
 import importlib
 from dataclasses import dataclass
@@ -9,38 +12,49 @@ import numpy as np
 import pytest
 
 import corebandit as cb
-from corebandit.compiled.cuda import device, kernels
+from corebandit.compiled.cuda import kernels
 from corebandit.experiments.chunks import Chunk
 from corebandit.experiments.engines.batches import Instances, Table
-from paper_gpu import GPU, PaperQueue
+from corebandit.experiments.engines.player import play_chunk
 
 with pytest.MonkeyPatch.context() as patch:
     patch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
     GAMES = importlib.import_module("device").games_of([])
+    paper_gpu = importlib.import_module("paper_gpu")
 
 pytestmark = pytest.mark.device
 
+N_RUNS = 40  # two warps, one of which has threads that have nothing to play
+ROUNDED_OTHERWISE = 4.0  # standard errors that means may be apart
+
 
 @pytest.fixture
-def queue(monkeypatch):
-    device.cuda()
-    monkeypatch.setattr("numba.cuda.dispatcher.get_current_device", lambda: GPU)
-    monkeypatch.setattr(kernels, "_keep_on_disk", lambda *_: None)
-    monkeypatch.setattr(kernels, "_kernel", kernels._kernel.__wrapped__)
-    return PaperQueue()
+def queue():
+    with paper_gpu.laid_out():
+        yield paper_gpu.PaperQueue()
 
 
-def table_of(policy, problem, n_runs=2, rounds=(100, 1000)):
-    chunk = Chunk(problem, policy, policy.label, rounds, 1, "pseudo", 0, n_runs)
-    return Table(chunk, Instances(problem, 1, 0, n_runs))
+def table_of(policy, problem):
+    chunk = Chunk(problem, policy, policy.label, (50, 100), 1, "pseudo", 3, 3 + N_RUNS)
+    return Table(chunk, Instances(problem, 1, 0, 3 + N_RUNS))
 
 
 @pytest.mark.parametrize(("policy", "problem"), GAMES, ids=[f"{one.label} on {other.name}" for one, other in GAMES])
-def test_a_game_is_compiled_for_a_gpu(policy, problem, queue):
-    table_of(policy, problem).compile(queue)
+def test_a_game_is_compiled_for_a_gpu_and_played_as_by_the_processor(policy, problem, queue):
+    table = table_of(policy, problem)
+    table.compile(queue)
     text = queue.texts[-1]
     assert ".entry" in text
     assert "NRT_" not in text  # nothing is allocated
+    if not paper_gpu.COMPILER:
+        pytest.skip("there is no C compiler, so that nothing can be played on paper")
+    ours, theirs = table.begin(queue, np.arange(3, 3 + N_RUNS)).results(), play_chunk(table.chunk)
+    # What is rounded otherwise decides between two arms in some runs, and these go another way from there.
+    is_same = np.isclose(ours.regret, theirs.regret, rtol=1e-9, atol=1e-9).all(axis=1)
+    assert is_same.mean() > 0.5
+    np.testing.assert_allclose(ours.notes.means, theirs.notes.means, rtol=1e-14)
+    difference = np.where(is_same, 0.0, (ours.regret - theirs.regret)[:, -1])
+    assert abs(difference.mean()) <= ROUNDED_OTHERWISE * difference.std() / np.sqrt(N_RUNS)
 
 
 class AllocatingState(NamedTuple):
