@@ -152,7 +152,8 @@ def play(arguments: argparse.Namespace) -> None:
         given = " ".join(map(str, arguments.at))
         raise cb.BadInput(f"--at must be whole percents that rise and end with 100, such as 50 100, not {given}")
     described = json.loads(Path(arguments.file).read_text(encoding="utf-8"))
-    experiments = [Experiment.from_dict(each) for each in described["experiments"]]
+    changed = {"runs": arguments.runs} if arguments.runs else {}
+    experiments = [Experiment.from_dict({**each, **changed}) for each in described["experiments"]]
     engine = Cuda()
     named = [  # by what experiments are called: two may have the same chunk
         (f"{experiment.name}|{experiment.problem.label}|{label}|{chunk.first}", chunk)
@@ -241,6 +242,7 @@ def main() -> None:
     playing = command(play)
     playing.add_argument("file")
     playing.add_argument("out", nargs="?")
+    playing.add_argument("--runs", type=int, help="runs of every experiment, instead of what the file says")
     playing.add_argument("--finals", help="keep regrets in this file, the final ones or those --at")
     playing.add_argument(
         "--at", type=int, nargs="+", default=[100], help="after so many percent of all rounds, not at the end"

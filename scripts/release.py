@@ -56,9 +56,20 @@ def obstacles(root: Path) -> list[str]:
         found.append(f"everything must be committed, but there is {changed.splitlines()[0].strip()}")
     if (branch := said("git", "rev-parse", "--abbrev-ref", "HEAD", folder=root)) != "main":
         found.append(f"releases are made from main, not from {branch}")
-    if said("git", "tag", "--list", f"v{version}", folder=root):
-        found.append(f"there is a tag v{version} already")
+    if tagged(root, version) and not is_tagged_here(root, version):
+        found.append(f"there is a tag v{version} already, of another commit")
     return found
+
+
+def tagged(root: Path, version: str) -> bool:
+    """Tell whether there is a tag of this version."""
+    return bool(said("git", "tag", "--list", f"v{version}", folder=root))
+
+
+def is_tagged_here(root: Path, version: str) -> bool:
+    """Tell whether what is checked out is what was tagged, so that a release may go on where it was left."""
+    here, there = (said("git", "rev-parse", what, folder=root) for what in ("HEAD", f"v{version}^{{commit}}"))
+    return here == there
 
 
 def build(root: Path, folder: Path) -> list[Path]:
@@ -94,7 +105,8 @@ def main() -> None:
     dist = ROOT / "dist" / version
     files = build(ROOT, dist)
     try_wheel(next(path for path in files if path.suffix == ".whl"), version)
-    said("git", "tag", "--annotate", f"v{version}", "--message", f"Version {version}", folder=ROOT)
+    if not tagged(ROOT, version):
+        said("git", "tag", "--annotate", f"v{version}", "--message", f"Version {version}", folder=ROOT)
     print(f"Built and tried {', '.join(path.name for path in files)}; tagged v{version}.")
     if given.publish:
         said("git", "push", "origin", f"v{version}", folder=ROOT)

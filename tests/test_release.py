@@ -54,13 +54,19 @@ def test_what_does_not_fit_together_is_in_the_way(ready, file, old, new, sentenc
 
 def test_the_state_of_the_repository_may_be_in_the_way(ready):
     git(ready, "tag", "v1.2.3")
+    git(ready, "commit", "--allow-empty", "--message", "later")
     git(ready, "checkout", "-b", "other")
     (ready / "new.txt").write_text("")
     assert RELEASE["obstacles"](ready) == [
         "everything must be committed, but there is ?? new.txt",
         "releases are made from main, not from other",
-        "there is a tag v1.2.3 already",
+        "there is a tag v1.2.3 already, of another commit",
     ]
+
+
+def test_a_release_goes_on_where_it_was_left_after_its_tag(ready):
+    git(ready, "tag", "--annotate", "v1.2.3", "--message", "Version 1.2.3")
+    assert RELEASE["obstacles"](ready) == []
 
 
 def test_the_citation_names_the_version_that_is_in_the_making():

@@ -10,6 +10,9 @@ import time
 import polars as pl
 import pytest
 
+from corebandit.cli import main
+from corebandit.cli.stopping import Request
+
 COMMAND = [sys.executable, "-c", "from corebandit.cli import main; main()"]
 COMPARE = [*COMMAND, "compare", "--problem", "bernoulli", "--policies", "UCB1", "--jobs", "1"]
 
@@ -70,6 +73,51 @@ def test_a_run_in_the_middle_of_an_endless_loop_is_left(tmp_path, asked, code):
     assert ended == code, said
     assert "Traceback" not in said
     assert not list(tmp_path.rglob("*.chunk"))
+
+
+DEAF = """
+import pathlib, time
+import corebandit as cb
+from corebandit.cli import main
+
+def deaf(self, *sizes):
+    pathlib.Path("begun").touch()
+    while True:
+        try:
+            time.sleep(10)
+        except BaseException:
+            pass
+
+cb.UCB1.start = deaf
+main()
+"""
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("asked", "code"), [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.endurance)]
+)
+def test_a_request_that_somebody_drops_is_insisted_on(tmp_path, asked, code):
+    """Python itself drops exceptions that are raised in callbacks, such as those of weak references."""
+    command = [sys.executable, "-c", DEAF, *COMPARE[len(COMMAND) :], "--horizon", "100", "--runs", "2"]
+    ended, said = stopped(command, tmp_path, "begun", asked)
+    assert ended == code, said
+    assert said.strip().endswith("Stopped.")
+
+
+def test_termination_is_of_a_kind_that_python_never_drops():
+    """While it compiles, it asks for signals, and takes any other exception for "this cannot be folded"."""
+    with pytest.raises(KeyboardInterrupt):
+        Request().hear(signal.SIGTERM, None)
+
+
+def test_a_command_leaves_signals_as_it_found_them(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["corebandit", "--version"])
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    with pytest.raises(SystemExit):
+        main()
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+    assert signal.set_wakeup_fd(-1) == -1
 
 
 @pytest.mark.endurance

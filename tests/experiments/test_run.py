@@ -100,11 +100,15 @@ def test_a_second_start_finds_what_the_first_has_finished(tmp_path):
     assert sum(kept[path] == files[path] for path in files) == 4
 
 
-def test_a_fresh_run_forgets_what_the_folder_holds(tmp_path):
+def test_a_fresh_run_plays_all_of_it_again_and_keeps_what_others_left(tmp_path):
+    cb.run(small(seed=5), folder=tmp_path)
+    others = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     cb.run(small(), folder=tmp_path)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     cb.run(small(), folder=tmp_path, fresh=True)
-    assert all(path.stat().st_mtime_ns > before[path] for path in tmp_path.iterdir())
+    after = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert {path for path in after if after[path] == before[path]} == set(others)
+    assert after.keys() == before.keys()
 
 
 def test_a_chunk_has_another_key_when_anything_about_it_changes():

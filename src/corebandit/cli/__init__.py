@@ -8,7 +8,7 @@ import typer
 
 from corebandit.cli import commands
 from corebandit.cli.click_commands import clicks
-from corebandit.cli.stopping import Terminated, leave_threads_behind, stop_on_termination
+from corebandit.cli.stopping import leave_threads_behind, stopping_when_told
 from corebandit.cli.terminal import speak_plainly
 
 app = typer.Typer(
@@ -72,13 +72,13 @@ def _catalogue(what: Catalogue) -> Iterator[tuple[str, str, str]]:
 def main() -> None:
     """Run the command line."""
     speak_plainly()
-    stop_on_termination()
-    try:
-        app()
-    except SystemExit as ended:
-        leave_threads_behind(ended.code if isinstance(ended.code, int) else int(ended.code is not None))
-        raise
-    except (KeyboardInterrupt, Terminated) as asked:  # before a command had begun, or one that has nothing to lose
-        code = 143 if isinstance(asked, Terminated) else 130
-        leave_threads_behind(code)
-        raise SystemExit(code) from None
+    with stopping_when_told() as request:
+        try:
+            app()
+        except SystemExit as ended:
+            code = ended.code
+        except KeyboardInterrupt:  # before a command had begun, or one that has nothing to lose
+            code = None
+        code = request.exit_code or code
+        leave_threads_behind(code if isinstance(code, int) else int(code is not None))
+        raise SystemExit(code)

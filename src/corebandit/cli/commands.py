@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from corebandit.cli.flags import EngineOption, Fresh, Horizon, Jobs, Runs, SamplerOption, Seed, given, out
-from corebandit.cli.running import errors_as_sentences, run_and_publish, with_sampler
+from corebandit.cli.running import errors_as_sentences, run_and_publish, what_is_kept, with_sampler
 from corebandit.contracts.errors import BadInput
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def reproduce(
 
     `corebandit reproduce figure1 --runs 1000 --out results/large`
     """
-    with errors_as_sentences():
+    with errors_as_sentences(what_is_kept(fresh)):
         from corebandit.contracts.validate import unknown
         from corebandit.reproduction.figure import remarks
         from corebandit.reproduction.paper import FIGURES
@@ -133,7 +133,7 @@ def compare(
 
     `corebandit compare --problem "yandex_like(query=3)" --policies "Ranked(CORe),TopRank,CascadeKLUCB"`
     """
-    with errors_as_sentences():
+    with errors_as_sentences(what_is_kept(fresh)):
         from corebandit.catalogue import policy_from, problem_from, split_specs
         from corebandit.experiments.experiment import Experiment
 
@@ -198,7 +198,7 @@ def run(
 
     `corebandit run results/compare/experiments.json --seed 1`
     """
-    with errors_as_sentences():
+    with errors_as_sentences(what_is_kept(fresh)):
         from corebandit.experiments.experiment_file import name_of, read_experiments
 
         experiments = read_experiments(file, runs=runs, horizon=horizon, seed=seed)
@@ -236,7 +236,7 @@ def tune(
     `corebandit tune --problem "linear(rewards='gaussian', sigma=1)" --policy LinCORe --parameter alpha=0.2:1.4:0.2
     --parameter z=0.2:0.8:0.1`
     """
-    with errors_as_sentences():
+    with errors_as_sentences(what_is_kept(fresh)):
         from corebandit.catalogue import policy_from, problem_from
         from corebandit.experiments.sweep import grid_from, sweep
 

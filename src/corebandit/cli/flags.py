@@ -27,12 +27,12 @@ EngineOption = Annotated[
         show_default="threads",
     ),
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Start over instead of continuing what the folder holds.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Play all of it again, whatever the folder holds.")]
 SamplerOption = Annotated[
     Sampler | None,
     typer.Option(
-        help="How CORe draws its noise: fast is approximate, exact costs a draw for each past reward, halving is as "
-        "fast by law, for a GPU and rewards of few distinct values.",
+        help="How CORe draws its noise: fast is approximate, exact costs a draw for each past reward, halving has the "
+        "law of fast and is made for clicks on a GPU.",
         show_default="fast",
     ),
 ]

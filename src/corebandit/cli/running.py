@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from corebandit.cli.flags import Sampler
-from corebandit.cli.stopping import Terminated
+from corebandit.cli.stopping import Terminated, say_stopped
 from corebandit.cli.terminal import as_text, check_spelled
 from corebandit.contracts.errors import BadInput
 
@@ -85,10 +85,10 @@ def run_and_publish(
     searched = run(search, engine=player, folder=chunks, fresh=fresh, progress=True) if search else None
     if callable(experiments):
         experiments = experiments(searched)
-    result = run(experiments, engine=player, folder=chunks, fresh=fresh and searched is None, progress=True)
+    result = run(experiments, engine=player, folder=chunks, fresh=fresh, progress=True)
     if searched is not None:
         result = result.joined_with(searched)
-    checked = run(checks, engine=player, folder=chunks, progress=True) if checks else Result([], [])
+    checked = run(checks, engine=player, folder=chunks, fresh=fresh, progress=True) if checks else Result([], [])
     everything = result.joined_with(checked)
     claims, drawings = judge(everything), draw(everything)
     command = shlex.join(["corebandit", *map(as_text, sys.argv[1:])])
@@ -124,10 +124,13 @@ def run_and_publish(
     console.print(f"{seconds:.0f} s. Report: {page}", highlight=False, soft_wrap=True)
 
 
+def what_is_kept(fresh: bool) -> str:
+    """Say what Ctrl-C leaves behind of a run."""
+    return f"What was finished is kept: the same command{' without --fresh' if fresh else ''} continues."
+
+
 @contextmanager
-def errors_as_sentences(
-    when_stopped: str = "What was finished is kept: the same command continues.",
-) -> Iterator[None]:
+def errors_as_sentences(when_stopped: str) -> Iterator[None]:
     """End with one sentence and exit code 2 on bad input, and cleanly on Ctrl-C; warnings are sentences too.
 
     `when_stopped` says what Ctrl-C leaves behind.
@@ -144,6 +147,6 @@ def errors_as_sentences(
     except BadInput as error:  # anything else is a bug, and looks like one
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(2) from error
-    except (KeyboardInterrupt, Terminated) as asked:
-        typer.echo(f"Stopped. {when_stopped}", err=True)
+    except KeyboardInterrupt as asked:
+        say_stopped(when_stopped)
         raise typer.Exit(143 if isinstance(asked, Terminated) else 130) from None

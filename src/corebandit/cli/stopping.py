@@ -1,24 +1,88 @@
 """Stop at once when told to: Ctrl-C and termination take effect within a second, whatever is being done."""
 
+import _thread
 import contextlib
 import os
 import signal
 import sys
 import threading
+import time
+from collections.abc import Iterator
 from types import FrameType
 
+PATIENCE = 0.8  # seconds from a request until the process ends, orderly or not
 
-class Terminated(BaseException):
-    """The process was told to end."""
+_answered = threading.Event()  # somebody has said that the command was stopped
 
 
-def stop_on_termination() -> None:
-    """Let a request to end the process be as orderly as Ctrl-C."""
+class Terminated(KeyboardInterrupt):
+    """The process was told to end: a kind of KeyboardInterrupt, since Python drops others while it compiles."""
 
-    def end(number: int, frame: FrameType | None) -> None:
-        raise Terminated
 
-    signal.signal(signal.SIGTERM, end)
+class Request:
+    """A signal that asks the process to end, if there was one."""
+
+    def __init__(self) -> None:
+        self.signal = 0
+
+    @property
+    def exit_code(self) -> int:
+        """Return the code of a process that was stopped; 0 if nobody asked for that."""
+        return 128 + self.signal if self.signal else 0
+
+    def hear(self, number: int, frame: FrameType | None) -> None:
+        """Raise an exception wherever the main thread is."""
+        self.signal = number
+        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def stopping_when_told() -> Iterator[Request]:
+    """Let a request to end the process be as orderly as Ctrl-C, and insist on both.
+
+    An exception alone is not enough: Python drops those that are raised in callbacks, such as weak references', and
+    anyone may catch them. So the system tells a thread of its own, too, which ends the process when nothing else does.
+    """
+    request = Request()
+    _answered.clear()
+    before = {number: signal.signal(number, request.hear) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        with _insisting() if sys.platform != "win32" else contextlib.nullcontext():
+            yield request
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _insisting() -> Iterator[None]:
+    source, told = os.pipe()
+    os.set_blocking(told, False)
+    before = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    _thread.start_new_thread(_insist, (source,))  # not of `threading`, whose threads are waited for or left behind
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(told)
+
+
+def _insist(source: int) -> None:
+    """Wait for a request, and end the process if it has not ended soon after."""
+    while number := os.read(source, 1):
+        if number[0] in (signal.SIGINT, signal.SIGTERM):
+            time.sleep(PATIENCE)
+            if not _answered.is_set():
+                os.write(2, b"Stopped.\n")
+            os._exit(128 + number[0])
+    os.close(source)
+
+
+def say_stopped(what_is_left: str) -> None:
+    """Say that the command was stopped, and what that leaves behind."""
+    _answered.set()
+    with contextlib.suppress(OSError, ValueError):  # nobody reads it
+        print(f"Stopped. {what_is_left}", file=sys.stderr)
 
 
 def leave_threads_behind(code: int) -> None:

@@ -18,8 +18,9 @@ def imported(what: str, path: Path) -> Any:
     name = f"{PREFIX}{path.stem}_{digest(str(path.resolve()))}"
     if not path.is_file():
         raise BadInput(f"there is no file {shortened(str(path), LONGEST_PATH)} to read the {what} from")
-    if name in sys.modules:
-        return sys.modules[name]
+    for known in (name, path.stem):  # the user may have imported it, too: then its classes are those
+        if (module := sys.modules.get(known)) and _is_of(module, path):
+            return module
     module_spec = importlib.util.spec_from_file_location(name, path)
     if module_spec is None or module_spec.loader is None:
         raise BadInput(f"{shortened(str(path), LONGEST_PATH)} is not a Python file")
@@ -35,6 +36,17 @@ def imported(what: str, path: Path) -> Any:
     return module
 
 
-def is_own_file(module: str) -> bool:
-    """Tell whether a module was imported from a user's file."""
-    return module.startswith(PREFIX) and module in sys.modules
+def _is_of(module: Any, path: Path) -> bool:
+    found = getattr(module, "__file__", None)
+    return found is not None and Path(found).resolve() == path.resolve()
+
+
+def file_of(cls: type) -> Path | None:
+    """Return the user's file that a class can be taken from again; None if there is no such file."""
+    name, module = cls.__module__, sys.modules.get(cls.__module__)
+    path = getattr(module, "__file__", None)
+    if path is None or getattr(module, cls.__name__, None) is not cls:
+        return None
+    # A module of a package may need its neighbours, and a script would run again.
+    is_alone = "." not in name and name not in ("__main__", __package__.partition(".")[0])
+    return Path(path) if name.startswith(PREFIX) or (is_alone and path.endswith(".py")) else None

@@ -5,6 +5,7 @@ good as none: the chunk is played again.
 """
 
 import contextlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from corebandit.contracts.atomic_files import make_folder, remove_leftovers, write_whole
@@ -46,7 +47,7 @@ class ChunkStore:
             for path in self._made:
                 path.rmdir()
 
-    def clear(self) -> None:
-        """Forget all chunks, those of version 0.4 too."""
-        for path in (*self.folder.glob(f"*{ENDING}"), *self.folder.glob("*.npz")):
-            path.unlink(missing_ok=True)
+    def forget(self, keys: Iterable[str]) -> None:
+        """Forget the chunks of these keys, and no others: somebody may have waited long for those."""
+        for key in keys:
+            self._path(key).unlink(missing_ok=True)

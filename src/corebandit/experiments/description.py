@@ -1,6 +1,5 @@
 """Experiments as data: from what is written in JSON to the arguments of an `Experiment`."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
@@ -9,7 +8,7 @@ import numpy as np
 
 from corebandit.catalogue import in_todays_words, known_policies, known_problems, policy_from, problem_from
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.own_files import is_own_file
+from corebandit.contracts.own_files import file_of
 from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe
 from corebandit.contracts.validate import check_number, shortened, unknown
 
@@ -55,8 +54,8 @@ def with_files(recipe: Recipe) -> dict[str, Any]:
         if isinstance(value, Recipe) and field.name in table:
             table[field.name] = with_files(value)
     cls = type(recipe)
-    if is_own_file(cls.__module__):
-        table[FILE] = f"{sys.modules[cls.__module__].__file__}:{cls.__name__}"
+    if path := file_of(cls):
+        table[FILE] = f"{path}:{cls.__name__}"
     return table
 
 

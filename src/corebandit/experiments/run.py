@@ -47,7 +47,7 @@ def run(
     folder
         Keep finished chunks here; a second start continues where the first was stopped, even by `kill -9`.
     fresh
-        Forget what the folder holds.
+        Play everything again, whatever of it the folder holds.
     progress
         Show a bar with the time left on the standard error.
     engine
@@ -66,15 +66,13 @@ def run(
         for policy in each.policies.values():
             rehearse(policy, each.problem, each.horizon)
     store = ChunkStore(Path(folder)) if folder is not None else None
-    if store and fresh:
-        store.clear()
     cut = [
         (experiment, label, chunks_of(experiment, label, engine.runs_per_chunk(policy)))
         for experiment in experiments
         for label, policy in experiment.policies.items()
     ]
     try:
-        finished = iter(_finished([chunk for *_, chunks in cut for chunk in chunks], engine, store, progress))
+        finished = iter(_finished([chunk for *_, chunks in cut for chunk in chunks], engine, store, fresh, progress))
     finally:
         if store:
             store.leave_nothing_empty()
@@ -97,11 +95,15 @@ def _check_distinct(experiments: Sequence[Experiment]) -> None:
             seen.add(identity)
 
 
-def _finished(chunks: Sequence[Chunk], engine: Engine, store: ChunkStore | None, progress: bool) -> list[Runs]:
+def _finished(
+    chunks: Sequence[Chunk], engine: Engine, store: ChunkStore | None, fresh: bool, progress: bool
+) -> list[Runs]:
     """Return the runs of every chunk: those in the store, and what the engine plays, which is stored at once."""
     keys = [str(place) for place in range(len(chunks))] if store is None else chunk_keys(chunks, engine.environment)
     distinct = dict(zip(keys, chunks, strict=True))  # two experiments may share a chunk
     finished: dict[str, Runs] = {}
+    if store and fresh:
+        store.forget(distinct)
     with progress_bar(len(distinct), shown=progress) as advance:
         for key, chunk in distinct.items():
             if store and (found := store.find(key, chunk.shape)):

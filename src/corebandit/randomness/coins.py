@@ -1,15 +1,17 @@
-"""Counts of many fair coins from a few words, and binomials made of them: few branches, and no loop that may go on.
+"""Counts of many fair coins from a few words, and binomials made of them, for threads that wait for each other.
 
-Coins are tossed in heaps of m 64, and of m 1,024, for m from 1 to 15, as the digits of their number in base 16 say; the
-rest, fewer than 64, are bits of a word. How far the heads of a heap are from half of it is looked up in an alias table
-(Walker, 1977), with a sign of its own: one word each. So n coins, up to 16,383, take at most three words.
+Coins are tossed in heaps of m 64, and of m 1,024, for m from 1 to 15, as the digits of their number in base 16 say;
+the rest, fewer than 64, are bits of a word. How far the heads of a heap are from half of it is looked up in an alias
+table (Walker, 1977), with a sign of its own: one word each. So n coins, up to 16,383, take at most three words; more
+are drawn as `samplers` does, by rejection.
 
 A binomial compares n uniforms with p at once, digit by digit of base 2, as `samplers.trials` does; here it only counts
-how many are equal to p so far, and each digit tosses a coin for each of these: about log2(n) + 1 digits.
+how many are equal to p so far, and each digit tosses a coin for each of these, until few enough are left for the bits
+of a word.
 
 Threads of a GPU that play side by side wait for each other wherever they do different things, and this does nearly the
-same whatever n and p are. On a processor `samplers.binomial` takes half the time, or less. Chances are right to a
-relative 2^-21 and 2^-32 more: an index of up to 558 values has 31 bits, and whether it stays 32.
+same for all n up to 16,383. A processor draws large n in a fraction of the time by `samplers.binomial`. Chances are
+right to a relative 2^-21 and 2^-32 more: an index of up to 558 values has 31 bits, and whether it stays 32.
 """
 
 import math
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 
 from corebandit.compiled.bridge import inlined, kernel
 from corebandit.randomness.bits import Words, count_ones, next_word
-from corebandit.randomness.samplers import many_successes
+from corebandit.randomness.samplers import WORD_SIZE, first_lanes, many_successes, trials
 
 ONE, HALF_WORD, UPPER, LOW_BITS = np.uint64(1), np.uint64(32), np.uint64(33), np.uint64(2**32 - 1)
 UPPER_BITS = np.uint64(31)
@@ -90,7 +92,7 @@ def tossed(words: Words, n: int) -> int:
 def successes_by_halving(words: Words, n: int, p: float) -> int:
     """Count successes in n trials of probability p, up to 1."""
     total = 0
-    while n > 0 and p > 0.0:
+    while n > WORD_SIZE and p > 0.0:
         p *= 2.0  # brings the next binary digit of p before the point, exactly
         below = tossed(words, n)
         if p >= 1.0:
@@ -99,4 +101,4 @@ def successes_by_halving(words: Words, n: int, p: float) -> int:
             n -= below
         else:
             n = below
-    return total
+    return total + count_ones(trials(words, first_lanes(n), p)) if n > 0 else total

@@ -27,7 +27,7 @@ def engine_of(
         from corebandit.experiments.engines.recorded import Recorded
 
         if not Path(engine).is_file():
-            raise BadInput(f"engine must be {WANTED}, not {shortened(engine)}")
+            raise BadInput(f"there is no file {shortened(str(engine))}: engine must be {WANTED}")
         return Recorded(Path(engine))
     parts = ("play", "environment", "runs_per_chunk")
     if isinstance(engine, type) or not all(hasattr(engine, part) for part in parts):

@@ -107,7 +107,8 @@ class CORe(WarmsUp, Policy):
         Draws in each arm's noise besides one for each pull. With `warm_up=0` they take the place of the warm-up.
     sampler
         "fast", whose cost hardly grows with history, or "exact", one draw for each past reward. "halving" has the law
-        of "fast"; where rewards are few distinct values, such as 0 and 1, it is faster on a GPU, slower on a processor.
+        of "fast" and is made for GPUs and rewards of at most 16 distinct values, such as 0 and 1: a processor takes
+        longer with it.
     pool_size
         Keep at most so many rewards, a uniform sample of all; None keeps every one.
     pool
