@@ -29,8 +29,10 @@ def test_a_chunk_is_found_again(store):
     assert found.cpu_seconds == 0.5
     assert found.measures["trials"].tolist() == [3.0, 4.0]
     assert store.find("other", (2, 3)) is None
-    store.clear()
+    store.keep("other", RUNS)
+    store.forget(["key", "never kept"])
     assert store.find("key", (2, 3)) is None
+    assert store.find("other", (2, 3)) is not None
 
 
 def flipped_everywhere(content, n_flips, seed=0):

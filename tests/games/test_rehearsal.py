@@ -309,3 +309,50 @@ class NoField(NamedTuple):
 def test_a_problem_without_fields_is_a_sentence():
     with pytest.raises(cb.BadInput, match="has no fields, and compiled code takes no empty tuples"):
         cb.run(cb.Experiment(NoField(), [cb.UCB1()], horizon=20, runs=1))
+
+
+class Swaps(NamedTuple):
+    """Two arms that swap their means in every round, and say so or not; the best may be told wrongly."""
+
+    means: np.ndarray
+    says_so: bool
+    best: float
+
+    @property
+    def n_arms(self) -> int:
+        return self.means.size
+
+    def begin_round(self, current_round: int) -> bool:
+        self.means[0], self.means[1] = self.means[1], self.means[0]
+        return self.says_so
+
+    def pull(self, arm: int, rng: Stream) -> float:
+        return self.means[arm]
+
+    def mean(self, arm: int) -> float:
+        return self.means[arm]
+
+    def best_mean(self) -> float:
+        return self.best
+
+
+@dataclass(frozen=True)
+class Swapping(cb.Problem):
+    says_so: bool = True
+    best: float = 0.7
+
+    def draw(self, rng):
+        return Swaps(np.array([0.2, 0.7]), self.says_so, self.best)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"says_so": False}, "in round 1 the means of Swapping changed, but begin_round did not return True"),
+        ({"best": 0.5}, r"best_mean\(\) of Swapping is 0\.5, but the highest mean of its arms is 0\.7"),
+    ],
+)
+def test_a_problem_that_tells_the_truth_wrongly_is_refused(wrong, sentence):
+    rehearse(cb.UCB1(), Swapping(), 50)
+    with pytest.raises(cb.BadInput, match=sentence):
+        rehearse(cb.UCB1(), Swapping(**wrong), 50)

@@ -7,6 +7,7 @@ arguments that were changed. What shows later, the run itself tells (`engines/pl
 
 import inspect
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,6 +40,7 @@ def rehearse(policy: AnyPolicy, problem: Problem, horizon: int) -> None:
     blamed = policy if is_foreign(policy) else problem
     described = _described(policy), _described(problem)
     with blaming(blamed), np.errstate(all="ignore"):  # compiled code does not warn either
+        _check_truth(problem, instance, min(horizon, N_ROUNDS))
         once, again = (_played(policy, problem, horizon) for _ in range(2))
     if (_described(policy), _described(problem)) != described:
         raise BadInput(f"{blamed.name} changes its own parameters while it plays: keep what changes in the state")
@@ -67,6 +69,36 @@ def _played(policy: AnyPolicy, problem: Problem, horizon: int) -> list[bytes]:
     return [array.tobytes() for array in (*arrays, regret)]
 
 
+def _check_truth(problem: Problem, instance: Any, n_rounds: int) -> None:
+    """Raise a BadInput if the best mean of a foreign instance is not that of its best arm, or changes unsaid."""
+    if not is_foreign(instance) or hasattr(instance, "offer") or not hasattr(instance, "n_arms"):
+        return
+    means = _means(instance)
+    _check_best(problem, instance, means)
+    if not hasattr(instance, "begin_round"):
+        return
+    for current_round in range(1, n_rounds + 1):
+        is_said, before, means = instance.begin_round(current_round), means, _means(instance)
+        if not is_said and means != before:
+            raise BadInput(
+                f"in round {current_round} the means of {problem.name} changed, but begin_round did not return True, "
+                "so that its regret would be wrong"
+            )
+        _check_best(problem, instance, means)
+
+
+def _check_best(problem: Problem, instance: Any, means: Sequence[float]) -> None:
+    if not math.isclose(best := float(instance.best_mean()), max(means), rel_tol=1e-9, abs_tol=1e-12):
+        raise BadInput(
+            f"best_mean() of {problem.name} is {best}, but the highest mean of its arms is {max(means)}, so that its "
+            "regret would be wrong"
+        )
+
+
+def _means(instance: Any) -> list[float]:
+    return [float(instance.mean(arm)) for arm in range(instance.n_arms)]
+
+
 def truth_of(instance: Any) -> list[float] | None:
     """Return the means of a foreign instance's arms, if it has any and does not say that they change."""
     return _truth(instance) if is_foreign(instance) else None
@@ -90,7 +122,7 @@ def check_means(problem: Problem, means: Sequence[float], truth: Sequence[float]
 def _truth(instance: Any) -> list[float] | None:
     if hasattr(instance, "begin_round") or hasattr(instance, "offer") or not hasattr(instance, "n_arms"):
         return None
-    return [float(instance.best_mean()), *(float(instance.mean(arm)) for arm in range(instance.n_arms))]
+    return [float(instance.best_mean()), *_means(instance)]
 
 
 def _described(recipe: Recipe) -> str:

@@ -1,7 +1,9 @@
 """Write what a run leaves behind: data, summary, claims, figures and the report, in one folder."""
 
+import contextlib
 import hashlib
 import json
+import math
 import platform
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -50,13 +52,17 @@ def publish(
     averages = [row for drawing in drawings if drawing.summary is not None for row in drawing.summary.to_dicts()]
     _write_json(folder / "summary.json", {"rows": summary.to_dicts(), "averages": averages})
     _write_json(folder / "claims.json", {"claims": [claim.describe() for claim in claims]})
+    figures = []
     for name, figure in _figures(curves, finals, sweeps, drawings):
         report.save(figure, folder / "figures" / name)
+        figures.append(name)
+    _remove_figures(folder, but=figures)
     about = {
         "command": command,
         "made": datetime.now(UTC).date().isoformat(),
         "version": __version__,
         "sources": _sources(),
+        "figures": figures,
         "titles": [{**curve.names, "title": curve.title} for curve in result.curves()],
     }
     _write_json(folder / "about.json", about)
@@ -150,5 +156,23 @@ def _slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
+def _remove_figures(folder: Path, but: Collection[str]) -> None:
+    """Remove the figures of the report that was here before: beside others they would be taken for new."""
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):  # there was none, or one that does not say
+        for name in json.loads((folder / "about.json").read_text(encoding="utf-8"))["figures"]:
+            for path in (folder / "figures" / f"{name}{ending}" for ending in (".png", ".svg")):
+                if name not in but and path.parent == folder / "figures":
+                    path.unlink(missing_ok=True)
+
+
 def _write_json(path: Path, content: Any) -> None:
-    write_whole(path, json.dumps(content, indent=1) + "\n")
+    write_whole(path, json.dumps(_without_infinity(content), indent=1, allow_nan=False) + "\n")
+
+
+def _without_infinity(content: Any) -> Any:
+    """Return what JSON can say: it has no word for the ends of an interval that nothing is known of."""
+    if isinstance(content, Mapping):
+        return {key: _without_infinity(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_without_infinity(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content

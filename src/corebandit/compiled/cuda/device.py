@@ -22,7 +22,7 @@ IS_SIMULATED = bool(config.ENABLE_CUDASIM)
 GONE_FROM_NUMPY = {"row_stack": np.vstack, "in1d": np.isin, "trapz": np.trapezoid}  # numba-cuda 0.30 looks for them
 QUEUES = 32  # of work that the device does side by side: the most there are, where it would take 8 unless told
 BLOCK = 32  # threads that are started together: the fewest, so that few runs use all of the device
-WITHOUT_PACKAGE = "it needs the package numba-cuda: install corebandit[cuda]"
+WITHOUT_PACKAGE = "it needs the package numba-cuda: install the extra cuda (in a clone: uv sync --extra cuda)"
 WITHOUT_GPU = "there is no NVIDIA GPU here, or no driver for it"
 
 
