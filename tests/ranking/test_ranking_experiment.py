@@ -68,7 +68,7 @@ def test_histories_have_room_for_every_position(policies):
             "LinCORe does not rank, but yandex_like shows rankings: choose a policy that does",
         ),
         (cb.BernoulliBandit(), TopRank(), "TopRank ranks items, but bernoulli shows no rankings"),
-        (cb.LinearBandit(), Ranked(), "CORe ranks items, but linear shows no rankings"),
+        (cb.LinearBandit(), Ranked(), "Ranked ranks items, but linear shows no rankings"),
     ],
 )
 def test_policies_and_problems_of_different_kinds_are_refused(problem, policy, sentence):

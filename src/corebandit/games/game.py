@@ -107,4 +107,4 @@ def all_arms(n_arms: int) -> IntArray:
 def no_rankings(policy: AnyPolicy, problem: Problem) -> str:
     """Say why a policy that ranks cannot play a problem of another kind."""
     wanted = "choose a problem that does, such as ranking, or a policy for arms, such as CORe"
-    return f"{policy.label} ranks items, but {problem.label} shows no rankings: {wanted}"
+    return f"{type(policy).__name__} ranks items, but {problem.label} shows no rankings: {wanted}"
