@@ -2,6 +2,7 @@
 
 import _thread
 import contextlib
+import signal
 import sys
 import tempfile
 import threading
@@ -268,6 +269,7 @@ def test_what_runs_in_python_threads_play_and_the_result_says_so():
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background
     for name, test in list(globals().items()):
         if name.startswith("test_"):
             test()

@@ -34,10 +34,16 @@ main()
 """
 
 
+def as_a_terminal_does():
+    """Let a new process hear Ctrl-C, also where these tests run in the background, which has it ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def stopped(command, folder, pattern, asked):
     """Start a command in a folder, stop it once a file of this name is there, and return how it ended."""
     deadline = time.monotonic() + 120.0
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    process = subprocess.Popen(command, cwd=folder, preexec_fn=as_a_terminal_does, **pipes)
     try:
         while not list(folder.rglob(pattern)):
             assert process.poll() is None, process.communicate()[0]
@@ -120,13 +126,25 @@ def test_a_command_leaves_signals_as_it_found_them(monkeypatch):
     assert signal.set_wakeup_fd(-1) == -1
 
 
+@pytest.mark.heavy
+def test_what_a_script_runs_in_the_background_ignores_the_ctrl_c_of_others(tmp_path):
+    command = [*COMPARE, "--horizon", "1000", "--runs", "100", "--out", "out"]
+    ignoring = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)}
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, **ignoring)
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    assert process.returncode == 0
+    assert (tmp_path / "out" / "report.html").exists()
+
+
 @pytest.mark.endurance
 def test_reproductions_stopped_at_ten_moments_end_with_the_same_results(tmp_path):
     """One that ends before it has been stopped ten times is followed by another, in a folder of its own."""
 
     def begun(out):
         command = [*COMMAND, "reproduce", "--quick", "--seed", "0", "--out", str(tmp_path / out)]
-        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, preexec_fn=as_a_terminal_does)
 
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}  # nothing is compiled at first
     rng = random.Random(1)

@@ -45,7 +45,10 @@ def stopping_when_told() -> Iterator[Request]:
     """
     request = Request()
     _answered.clear()
-    before = {number: signal.signal(number, request.hear) for number in (signal.SIGINT, signal.SIGTERM)}
+    asked_by = (signal.SIGINT, signal.SIGTERM)
+    # Whoever starts a command in the background of a script lets it ignore the Ctrl-C that is meant for others.
+    heard = [number for number in asked_by if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, request.hear) for number in heard}
     try:
         with _insisting() if sys.platform != "win32" else contextlib.nullcontext():
             yield request
