@@ -121,7 +121,8 @@ def paper(arguments: argparse.Namespace) -> None:
 
     if not paper_gpu.COMPILER:
         raise cb.BadInput("to play on paper needs a C compiler, called cc or gcc, and there is none")
-    print(f"{'policy on problem':40} {'identical':>9} {'to rounding':>11} {'instructions':>13} {'threads at work':>16}")
+    columns = f"{'identical':>9} {'to rounding':>11} {'instructions':>13} {'threads at work':>16} {'99 % in lines':>14}"
+    print(f"{'policy on problem':40} {columns}")
     for policy, problem in games_of(arguments.policies):
         chunk = Chunk(problem, policy, policy.label, (arguments.rounds,), 1, "pseudo", 0, arguments.runs)
         with paper_gpu.laid_out():
@@ -133,7 +134,7 @@ def paper(arguments: argparse.Namespace) -> None:
         a_round = work.instructions / arguments.rounds / -(-arguments.runs // paper_gpu.WARP)
         print(
             f"{_name(chunk):40} {(ours == theirs).all(axis=1).sum():9} {is_near.sum():11} {a_round:13,.0f} "
-            f"{work.at_work:16.1f}",
+            f"{work.at_work:16.1f} {work.lines:14,}",
             flush=True,
         )
 
