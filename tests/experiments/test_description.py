@@ -1,6 +1,8 @@
 """Experiments as data, there and back."""
 
+import importlib
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -57,6 +59,43 @@ def test_a_policy_of_a_users_file_is_found_by_the_file(tmp_path):
     experiment = cb.Experiment(cb.BernoulliBandit(), [policy_from(f"{tmp_path / 'mine.py'}:Mine(c=2)"), cb.UCB1()])
     assert travelled(experiment) == experiment
     assert "from file" not in str(cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()]).to_dict())
+
+
+def imported_as_any_module(folder, monkeypatch, name="own_module_of_a_test", source=MINE):
+    """Import a module as users do, from a folder on their path."""
+    path = folder / f"{name.replace('.', '/')}.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(source)
+    monkeypatch.syspath_prepend(folder)
+    for part in (name.partition(".")[0], name):
+        monkeypatch.delitem(sys.modules, part, raising=False)
+    return importlib.import_module(name)
+
+
+def test_a_policy_that_was_imported_as_any_module_is_found_by_its_file(tmp_path, monkeypatch):
+    mine = imported_as_any_module(tmp_path, monkeypatch)
+    experiment = cb.Experiment(cb.BernoulliBandit(), [mine.Mine(c=2.0)])
+    assert travelled(experiment) == experiment
+    description = experiment.to_dict()
+    monkeypatch.delitem(sys.modules, mine.__name__)  # elsewhere, nobody has imported it
+    (again,) = cb.Experiment.from_dict(description).policies.values()
+    assert again.describe() == mine.Mine(c=2.0).describe()
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("package_of_a_test.module", "c: float = 1.0"),  # which may need its neighbours
+        ("own_module_of_a_test", "c: cb.Policy = cb.UCB1()"),
+        ("own_module_of_a_test", "c: object = len"),
+    ],
+)
+def test_a_policy_that_its_file_may_not_make_again_is_given(tmp_path, monkeypatch, name, field):
+    mine = imported_as_any_module(tmp_path, monkeypatch, name, MINE.replace("c: float = 1.0", field)).Mine()
+    experiment = cb.Experiment(cb.BernoulliBandit(), {"mine": mine})
+    with pytest.raises(cb.BadInput, match=r"cannot be made from its description.*from_dict\(…, own="):
+        cb.Experiment.from_dict(experiment.to_dict())
+    assert cb.Experiment.from_dict(experiment.to_dict(), own=[mine]) == experiment
 
 
 def test_policies_of_one_name_come_back_from_their_own_files(tmp_path):

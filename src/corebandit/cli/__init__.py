@@ -8,7 +8,7 @@ import typer
 
 from corebandit.cli import commands
 from corebandit.cli.click_commands import clicks
-from corebandit.cli.stopping import leave_threads_behind, stopping_when_told
+from corebandit.cli.stopping import end_at_once, has_threads_at_work, stopping_when_told
 from corebandit.cli.terminal import speak_plainly
 
 app = typer.Typer(
@@ -79,6 +79,7 @@ def main() -> None:
             code = ended.code
         except KeyboardInterrupt:  # before a command had begun, or one that has nothing to lose
             code = None
-        code = request.exit_code or code
-        leave_threads_behind(code if isinstance(code, int) else int(code is not None))
+        request.is_too_late = True
+        if request.signal or has_threads_at_work():
+            end_at_once(request.exit_code or (code if isinstance(code, int) else int(code is not None)))
         raise SystemExit(code)

@@ -3,6 +3,7 @@
 import _thread
 import contextlib
 import os
+import select
 import signal
 import sys
 import threading
@@ -24,6 +25,7 @@ class Request:
 
     def __init__(self) -> None:
         self.signal = 0
+        self.is_too_late = False  # all is done
 
     @property
     def exit_code(self) -> int:
@@ -33,7 +35,8 @@ class Request:
     def hear(self, number: int, frame: FrameType | None) -> None:
         """Raise an exception wherever the main thread is."""
         self.signal = number
-        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+        if not self.is_too_late:
+            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
 
 @contextlib.contextmanager
@@ -45,16 +48,17 @@ def stopping_when_told() -> Iterator[Request]:
     """
     request = Request()
     _answered.clear()
-    asked_by = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     # Whoever starts a command in the background of a script lets it ignore the Ctrl-C that is meant for others.
-    heard = [number for number in asked_by if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, request.hear) for number in heard}
+    heard = [number for number, handler in before.items() if handler not in (signal.SIG_IGN, None)]
+    for number in heard:
+        signal.signal(number, request.hear)
     try:
         with _insisting() if sys.platform != "win32" else contextlib.nullcontext():
             yield request
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number in heard:
+            signal.signal(number, before[number])
 
 
 @contextlib.contextmanager
@@ -71,27 +75,42 @@ def _insisting() -> Iterator[None]:
 
 
 def _insist(source: int) -> None:
-    """Wait for a request, and end the process if it has not ended soon after."""
-    while number := os.read(source, 1):
-        if number[0] in (signal.SIGINT, signal.SIGTERM):
-            time.sleep(PATIENCE)
-            if not _answered.is_set():
-                os.write(2, b"Stopped.\n")
-            os._exit(128 + number[0])
-    os.close(source)
+    """Wait for a request, and end the process if the command has not ended soon after."""
+    code, deadline = 0, None
+    while True:
+        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        if not select.select([source], [], [], left)[0]:
+            break
+        number = os.read(source, 1)
+        if not number:  # the command has ended
+            os.close(source)
+            return
+        if deadline is None and number[0] in (signal.SIGINT, signal.SIGTERM):
+            code, deadline = 128 + number[0], time.monotonic() + PATIENCE
+    try:
+        if not _answered.is_set():
+            os.set_blocking(2, False)  # nobody may read it
+            os.write(2, b"Stopped.\n")
+    finally:
+        os._exit(code)
 
 
 def say_stopped(what_is_left: str) -> None:
     """Say that the command was stopped, and what that leaves behind."""
     _answered.set()
     with contextlib.suppress(OSError, ValueError):  # nobody reads it
-        print(f"Stopped. {what_is_left}", file=sys.stderr)
+        if sys.stderr is not None:
+            print(f"Stopped. {what_is_left}", file=sys.stderr)
 
 
-def leave_threads_behind(code: int) -> None:
-    """End the process if threads are still at work: nothing can interrupt compiled code, and nobody waits for it."""
-    if any(thread.daemon for thread in threading.enumerate()):
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError, ValueError):  # nobody reads it
-                stream.flush()
-        os._exit(code)
+def end_at_once(code: int) -> None:
+    """End the process without waiting for anything."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # nobody reads it
+            stream.flush()
+    os._exit(code)
+
+
+def has_threads_at_work() -> bool:
+    """Tell whether threads are still at work: nothing can interrupt compiled code, and nobody waits for it."""
+    return any(thread.daemon for thread in threading.enumerate())

@@ -41,12 +41,17 @@ def _is_of(module: Any, path: Path) -> bool:
     return found is not None and Path(found).resolve() == path.resolve()
 
 
-def file_of(cls: type) -> Path | None:
+def is_own_file(module: str) -> bool:
+    """Tell whether a module was imported from a user's file, by its path."""
+    return module.startswith(PREFIX) and module in sys.modules
+
+
+def file_of(cls: type) -> str | None:
     """Return the user's file that a class can be taken from again; None if there is no such file."""
     name, module = cls.__module__, sys.modules.get(cls.__module__)
     path = getattr(module, "__file__", None)
     if path is None or getattr(module, cls.__name__, None) is not cls:
         return None
     # A module of a package may need its neighbours, and a script would run again.
-    is_alone = "." not in name and name not in ("__main__", __package__.partition(".")[0])
-    return Path(path) if name.startswith(PREFIX) or (is_alone and path.endswith(".py")) else None
+    is_alone = "." not in name and name != "__main__" and not hasattr(module, "__path__")
+    return str(path) if is_own_file(name) or (is_alone and path.endswith(".py")) else None

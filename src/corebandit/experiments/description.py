@@ -8,7 +8,7 @@ import numpy as np
 
 from corebandit.catalogue import in_todays_words, known_policies, known_problems, policy_from, problem_from
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.own_files import file_of
+from corebandit.contracts.own_files import file_of, is_own_file
 from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe
 from corebandit.contracts.validate import check_number, shortened, unknown
 
@@ -16,6 +16,7 @@ MOST_COORDINATES = 2
 NEEDED = ("problem", "policies")
 OPTIONAL = ("horizon", "runs", "seed", "regret", "name", "title", "also_at", "points", "actions")
 FOR_READERS = ("label",)  # of the problem
+PLAIN = (bool, int, float, str, type(None))
 FILE = "from file"  # where a recipe of one's own is: path and class
 
 
@@ -54,9 +55,15 @@ def with_files(recipe: Recipe) -> dict[str, Any]:
         if isinstance(value, Recipe) and field.name in table:
             table[field.name] = with_files(value)
     cls = type(recipe)
-    if path := file_of(cls):
+    if (is_own_file(cls.__module__) or _says_all(recipe)) and (path := file_of(cls)):
         table[FILE] = f"{path}:{cls.__name__}"
     return table
+
+
+def _says_all(recipe: Recipe) -> bool:
+    """Tell whether a recipe can be made again from its description alone, without arrays and recipes in it."""
+    values = (getattr(recipe, field.name) for field in fields(recipe))
+    return recipe.can_be_rebuilt and all(isinstance(value, PLAIN) for value in values)
 
 
 def described_arguments(description: Any, own: Sequence[Recipe] = ()) -> dict[str, Any]:
