@@ -260,6 +260,15 @@ def test_triangles_are_solved_and_multiplied_in_place_too():
     np.testing.assert_allclose(factor.T @ factor @ both, b, rtol=1e-10)
 
 
+@pytest.mark.parametrize("d", [2, 10, 33, 128])
+def test_equal_rows_tie_wherever_they_stand(d):
+    rng = np.random.default_rng(d)
+    for _ in range(50):
+        features, scores = np.tile(rng.normal(size=d), (7, 1)), np.empty(7)
+        predict(features, rng.normal(size=d), scores)
+        assert np.unique(scores).size == 1
+
+
 def test_predictions_are_products_with_the_rows():
     features, theta = generator(7).normal(size=(2, 9, 5))
     scores = np.empty(9)

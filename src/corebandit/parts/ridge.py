@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from corebandit.compiled.bridge import allocating_nothing, inlined, kernel, kernel_reassociated
+from corebandit.compiled.bridge import allocating_nothing, inlined, kernel
 from corebandit.contracts.audit import check_equal, check_finite, check_within, demand
 from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.state import FloatArray
@@ -128,9 +128,12 @@ def times_transposed(factor: FloatArray, g: FloatArray, product: FloatArray) -> 
         k += 1
 
 
-@kernel_reassociated
+@kernel
 def predict(features: FloatArray, theta: FloatArray, scores: FloatArray) -> None:
-    """Fill `scores` with x' theta for every row x of `features` `(rows, d)`, four rows at a time."""
+    """Fill `scores` with x' theta for every row x of `features` `(rows, d)`, four rows at a time.
+
+    Each row's products are added in the order of its entries, so that equal rows tie wherever they stand.
+    """
     n_rows, d = features.shape
     row = 0
     while row + 4 <= n_rows:
