@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from types import FrameType
 
 PATIENCE = 0.8  # seconds from a request until the process ends, orderly or not
@@ -50,15 +50,31 @@ def stopping_when_told() -> Iterator[Request]:
     _answered.clear()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     # Whoever starts a command in the background of a script lets it ignore the Ctrl-C that is meant for others.
+    ignored = [number for number, handler in before.items() if handler is signal.SIG_IGN]
     heard = [number for number, handler in before.items() if handler not in (signal.SIG_IGN, None)]
     for number in heard:
         signal.signal(number, request.hear)
     try:
-        with _insisting() if sys.platform != "win32" else contextlib.nullcontext():
+        with contextlib.ExitStack() as stack:
+            if sys.platform != "win32":
+                stack.enter_context(_ignoring(ignored))  # in all threads that come after
+                stack.enter_context(_insisting())
             yield request
     finally:
         for number in heard:
             signal.signal(number, before[number])
+
+
+@contextlib.contextmanager
+def _ignoring(ignored: Collection[int]) -> Iterator[None]:
+    """Go on ignoring signals, whatever handlers libraries install: polars does so for Ctrl-C when it is imported."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ignored)
+    try:
+        yield
+    finally:
+        for number in ignored:
+            signal.signal(number, signal.SIG_IGN)  # and forget those that wait
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager
