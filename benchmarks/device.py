@@ -122,6 +122,7 @@ def paper(arguments: argparse.Namespace) -> None:
     if not paper_gpu.COMPILER:
         raise cb.BadInput("to play on paper needs a C compiler, called cc or gcc, and there is none")
     columns = f"{'identical':>9} {'to rounding':>11} {'instructions':>13} {'threads at work':>16} {'99 % in lines':>14}"
+    columns += f" {'registers':>9} {'stack':>6}"
     print(f"{'policy on problem':40} {columns}")
     for policy, problem in games_of(arguments.policies):
         chunk = Chunk(problem, policy, policy.label, (arguments.rounds,), 1, "pseudo", 0, arguments.runs)
@@ -129,12 +130,12 @@ def paper(arguments: argparse.Namespace) -> None:
             queue = paper_gpu.PaperQueue()
             table = Table(chunk, Instances(problem, 1, 0, arguments.runs))
             ours = table.begin(queue, np.arange(arguments.runs)).results().regret
-        theirs, work = play_chunk(chunk).regret, queue.work[-1]
+        theirs, work, takes = play_chunk(chunk).regret, queue.work[-1], paper_gpu.assembled(queue.texts[-1])
         is_near = np.isclose(ours, theirs, rtol=1e-9, atol=1e-9).all(axis=1)
         a_round = work.instructions / arguments.rounds / -(-arguments.runs // paper_gpu.WARP)
         print(
             f"{_name(chunk):40} {(ours == theirs).all(axis=1).sum():9} {is_near.sum():11} {a_round:13,.0f} "
-            f"{work.at_work:16.1f} {work.lines:14,}",
+            f"{work.at_work:16.1f} {work.lines:14,} {takes.registers:9} {takes.stack:6,}",
             flush=True,
         )
 

@@ -1,6 +1,8 @@
 """A GPU on paper, for machines that have none: it compiles kernels, and plays them with the processor (`ptx_as_c`)."""
 
 import ctypes
+import importlib
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -39,6 +41,13 @@ class Work(NamedTuple):
     def at_work(self) -> float:
         """Return how many of the 32 threads took part on average."""
         return self.by_threads / max(1, self.instructions)
+
+
+class Assembled(NamedTuple):
+    """What a thread of a kernel takes once its text is assembled for the GPU, as a driver does before it plays."""
+
+    registers: int
+    stack: int  # bytes of memory of its own: the rest of its arrays, and registers that there is no room for
 
 
 class PaperQueue(device.Queue):
@@ -117,6 +126,24 @@ def _text(function: Any, signature: tuple[Any, ...]) -> str:
     except (NumbaError, OfGPUs) as error:
         raise CannotCompile(str(error)) from error
     return str(text)
+
+
+def assembled(text: str) -> Assembled:
+    """Assemble a text for the GPU, or raise a RuntimeError that says why it cannot be."""
+    linker = importlib.import_module("cuda.bindings.nvjitlink")
+    content = text.encode() + b"\0"
+    handle = linker.create(2, [f"-arch=sm_{''.join(map(str, CAPABILITY))}", "-verbose"])
+    try:
+        linker.add_data(handle, linker.InputType.PTX, content, len(content), "kernel")
+        linker.complete(handle)
+        said = bytearray(linker.get_info_log_size(handle))
+        linker.get_info_log(handle, said)
+    finally:
+        linker.destroy(handle)
+    found = re.search(r"used (\d+) registers.*, (\d+) stack", said.decode())
+    if found is None:
+        raise RuntimeError("the assembler does not say what a thread takes")
+    return Assembled(*map(int, found.groups()))
 
 
 class _Program(NamedTuple):

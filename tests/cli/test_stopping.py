@@ -111,6 +111,70 @@ def test_a_request_that_somebody_drops_is_insisted_on(tmp_path, asked, code):
     assert said.strip().endswith("Stopped.")
 
 
+FORKING = """
+import multiprocessing, time
+import corebandit as cb
+from corebandit.cli import main
+
+def forking(self, *sizes):
+    with multiprocessing.get_context("fork").Pool(2) as pool:  # which terminates its processes
+        assert pool.map(abs, range(4)) == [0, 1, 2, 3]
+    time.sleep(1.5)
+    return start(self, *sizes)
+
+start, cb.UCB1.start = cb.UCB1.start, forking
+main()
+"""
+
+
+@pytest.mark.heavy
+def test_processes_that_are_told_to_end_do_not_take_the_command_with_them(tmp_path):
+    """A new process has from its parent the pipe to the thread that insists."""
+    command = [sys.executable, "-c", FORKING, *COMPARE[len(COMMAND) :], "--horizon", "100", "--runs", "1"]
+    ended = subprocess.run([*command, "--out", "out"], cwd=tmp_path, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr.count("Stopped"), "Traceback" in ended.stderr) == (0, 0, False)
+
+
+ENDING = """
+import os, signal
+import corebandit.cli as cli
+
+class Ended(SystemExit):
+    @property
+    def code(self):  # which is asked for when all is done, but nobody has noted it yet
+        os.kill(os.getpid(), signal.SIGTERM)
+        return 0
+
+def app():
+    raise Ended
+
+cli.app = app
+cli.main()
+"""
+
+
+def test_a_request_between_the_end_of_a_command_and_that_of_the_process_is_answered(tmp_path):
+    ended = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (143, "")
+
+
+@pytest.mark.heavy
+def test_the_terminal_is_left_as_it_was(tmp_path):
+    """Whether writing waits is a property that all who share a terminal share."""
+    command = [sys.executable, "-c", DEAF, *COMPARE[len(COMMAND) :], "--horizon", "100", "--runs", "2"]
+    seen, shared = os.pipe()
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=shared, preexec_fn=as_a_terminal_does)
+    while not (tmp_path / "begun").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130
+    assert os.get_blocking(shared)
+    os.close(shared)
+    with os.fdopen(seen) as said:
+        assert said.read().endswith("Stopped.\n")
+
+
 def test_termination_is_of_a_kind_that_python_never_drops():
     """While it compiles, it asks for signals, and takes any other exception for "this cannot be folded"."""
     with pytest.raises(KeyboardInterrupt):

@@ -25,6 +25,7 @@ with pytest.MonkeyPatch.context() as patch:
 pytestmark = pytest.mark.device
 
 N_RUNS = 40  # two warps, one of which has threads that have nothing to play
+MOST_REGISTERS = 255  # that a thread can have
 ROUNDED_OTHERWISE = 4.0  # standard errors that means may be apart
 
 
@@ -46,6 +47,7 @@ def test_a_game_is_compiled_for_a_gpu_and_played_as_by_the_processor(policy, pro
     text = queue.texts[-1]
     assert ".entry" in text
     assert "NRT_" not in text  # nothing is allocated
+    assert 0 < paper_gpu.assembled(text).registers <= MOST_REGISTERS
     if not paper_gpu.COMPILER:
         pytest.skip("there is no C compiler, so that nothing can be played on paper")
     ours, theirs = table.begin(queue, np.arange(3, 3 + N_RUNS)).results(), play_chunk(table.chunk)
@@ -73,6 +75,13 @@ class Allocating(cb.Policy):
 
     def start(self, n_arms, horizon, capacity):
         return AllocatingState(np.zeros(n_arms))
+
+
+def test_a_text_that_no_gpu_can_play_is_not_assembled(queue):
+    table = table_of(cb.UCB1(), cb.BernoulliBandit())
+    table.compile(queue)
+    with pytest.raises(importlib.import_module("cuda.bindings.nvjitlink").nvJitLinkError):
+        paper_gpu.assembled(queue.texts[-1].replace("add.s64", "add.s65", 1))
 
 
 def test_what_allocates_cannot_be_compiled_for_a_gpu(queue):

@@ -73,13 +73,15 @@ def main() -> None:
     """Run the command line."""
     speak_plainly()
     with stopping_when_told() as request:
+        code: str | int | None = None
         try:
-            app()
-        except SystemExit as ended:
-            code = ended.code
-        except KeyboardInterrupt:  # before a command had begun, or one that has nothing to lose
-            code = None
-        request.is_too_late = True
+            try:
+                app()
+            except SystemExit as ended:
+                code = ended.code
+            request.is_too_late = True
+        except KeyboardInterrupt:  # before a command had begun, after its end, or one that has nothing to lose
+            request.is_too_late = True
         if request.signal or has_threads_at_work():
             end_at_once(request.exit_code or (code if isinstance(code, int) else int(code is not None)))
         raise SystemExit(code)

@@ -8,12 +8,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from types import FrameType
+from typing import Any
 
 PATIENCE = 0.8  # seconds from a request until the process ends, orderly or not
 
 _answered = threading.Event()  # somebody has said that the command was stopped
+_of_children: dict[int, Any] = {}  # handlers of signals
 
 
 class Terminated(KeyboardInterrupt):
@@ -33,10 +35,11 @@ class Request:
         return 128 + self.signal if self.signal else 0
 
     def hear(self, number: int, frame: FrameType | None) -> None:
-        """Raise an exception wherever the main thread is."""
+        """Raise an exception wherever the main thread is, once: what is being done about it is not disturbed."""
+        if self.signal or self.is_too_late:
+            return
         self.signal = number
-        if not self.is_too_late:
-            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
 
 @contextlib.contextmanager
@@ -59,10 +62,33 @@ def stopping_when_told() -> Iterator[Request]:
             if sys.platform != "win32":
                 stack.enter_context(_ignoring(ignored))  # in all threads that come after
                 stack.enter_context(_insisting())
+                stack.enter_context(_in_this_process_alone({number: before[number] for number in heard}))
             yield request
     finally:
         for number in heard:
             signal.signal(number, before[number])
+
+
+@contextlib.contextmanager
+def _in_this_process_alone(before: Mapping[int, Any]) -> Iterator[None]:
+    """Let processes that are forked meanwhile hear signals as they would have before, and tell nobody here."""
+    _of_children.update(before)
+    try:
+        yield
+    finally:
+        _of_children.clear()
+
+
+def _let_go() -> None:
+    """Let go of what a new process has from its parent: a pipe to the thread that ends the parent, and handlers."""
+    if _of_children:
+        signal.set_wakeup_fd(-1)
+        for number, handler in _of_children.items():
+            signal.signal(number, handler)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
 
 
 @contextlib.contextmanager
@@ -104,8 +130,7 @@ def _insist(source: int) -> None:
         if deadline is None and number[0] in (signal.SIGINT, signal.SIGTERM):
             code, deadline = 128 + number[0], time.monotonic() + PATIENCE
     try:
-        if not _answered.is_set():
-            os.set_blocking(2, False)  # nobody may read it
+        if not _answered.is_set() and select.select([], [2], [], 0)[1]:  # somebody may read it
             os.write(2, b"Stopped.\n")
     finally:
         os._exit(code)
