@@ -3,7 +3,7 @@ import math
 import time
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -327,3 +327,45 @@ def test_a_string_is_no_list_of_arms():
     agent = cb.Agent(cb.UCB1(), ["red", "green"], seed=1)
     with pytest.raises(cb.BadInput, match=r"arms must be a list of arms, such as \['red'\], not the string 'red'"):
         agent.ask(arms="red")
+
+
+class TableState(NamedTuple):
+    table: Any
+
+    def score(self, rng, scores):
+        scores[:] = [self.table.get(arm, 0.0) for arm in range(scores.size)]
+
+    def update(self, arm, reward, rng):
+        self.table[arm] = reward
+
+
+@dataclass(frozen=True)
+class Tabled(cb.Policy):
+    runs_compiled = False
+
+    def start(self, n_arms, horizon, capacity):
+        return TableState({})
+
+
+def test_a_policy_whose_memory_an_agent_would_lose_is_refused():
+    """An agent grows, copies and saves the arrays of a state."""
+    cb.run(cb.Experiment(cb.BernoulliBandit(), [Tabled()], horizon=20, runs=1))
+    with pytest.raises(
+        cb.BadInput, match="Tabled keeps a dict in its state, table, which an agent could neither grow nor"
+    ):
+        cb.Agent(Tabled(), arms=["a", "b"]).ask()
+    with pytest.raises(cb.CheckFailed, match="Tabled keeps a dict in its state"):
+        cb.check_policy(Tabled())
+
+
+def test_a_model_that_learns_is_refused_too():
+    class Model:
+        def fit(self, x, y):
+            return self
+
+    class Modelled(Tabled):
+        def start(self, n_arms, horizon, capacity):
+            return TableState(Model())
+
+    with pytest.raises(cb.BadInput, match="Modelled keeps a Model in its state"):
+        cb.Agent(Modelled(), arms=["a", "b"]).ask()

@@ -154,6 +154,55 @@ class Changing(NamedTuple):
 class Drift(cb.Problem):
     def draw(self, rng): return Changing(np.array([0.2, 0.5, 0.8]))
 
+class ImportState(NamedTuple):
+    counts: np.ndarray
+    def score(self, rng, scores):
+        import math as other
+        scores[:] = -self.counts
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+@dataclass(frozen=True)
+class Import(cb.Policy):
+    def start(self, n_arms, horizon, capacity): return ImportState(np.zeros(n_arms))
+
+class DeleteState(NamedTuple):
+    counts: np.ndarray
+    def score(self, rng, scores):
+        some = [1, 2]
+        del some[0]
+        scores[:] = -self.counts
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+@dataclass(frozen=True)
+class Delete(cb.Policy):
+    def start(self, n_arms, horizon, capacity): return DeleteState(np.zeros(n_arms))
+
+class PaysNaN(NamedTuple):
+    means: np.ndarray
+    @property
+    def n_arms(self): return self.means.size
+    def pull(self, arm, rng): return np.nan if rng.random() < 0.5 else 1.0
+    def mean(self, arm): return self.means[arm]
+    def best_mean(self): return self.means.max()
+@dataclass(frozen=True)
+class NoNumber(cb.Problem):
+    def draw(self, rng): return PaysNaN(np.array([0.2, 0.5]))
+
+class FallingLate(NamedTuple):
+    means: np.ndarray
+    @property
+    def n_arms(self): return self.means.size
+    def begin_round(self, current_round):
+        if current_round == 300:
+            self.means[0] = 0.1
+        return False
+    def pull(self, arm, rng): return self.means[arm]
+    def mean(self, arm): return self.means[arm]
+    def best_mean(self): return self.means.max()
+@dataclass(frozen=True)
+class Falls(cb.Problem):
+    def draw(self, rng): return FallingLate(np.array([0.9, 0.5]))
+
 class LaterChanging(NamedTuple):
     means: np.ndarray
     pulls: np.ndarray
@@ -179,6 +228,8 @@ SENTENCES = {
     "List": r"List: counts of its state is a list, but compiled code knows .* or say runs_compiled = False",
     "Keyword": r"Keyword: its state must have score\(rng, scores\) .* not score\(\*, rng, scores\)",
     "Scipy": r"Scipy cannot be compiled: .*scipy.*\(.*mistakes\.py, line \d+\); .* runs_compiled = False",
+    "Import": r"Import cannot be compiled: Use of unsupported opcode \(IMPORT_NAME\) found \(.*mistakes\.py",
+    "Delete": r"Delete cannot be compiled: AssertionError",  # which is all that numba says
     "Signature": r"Signature fails: TypeError: .*; it is called as start\(n_arms, horizon, capacity\)",
     "Forgets": r"Forgets: in round 1 score gave no number to the arms \[1, 2, .*: it must fill all of scores",
     "Mutates": r"Mutates changes its own parameters while it plays: keep what changes in the state",
@@ -206,13 +257,26 @@ def test_a_mistake_is_one_sentence_and_nothing_is_reported(name, mistakes, tmp_p
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", ["Drift", "LaterDrift"])
+@pytest.mark.parametrize("name", ["Drift", "LaterDrift", "Falls"])
 def test_a_problem_that_changes_without_saying_so_is_refused(name, mistakes):
     experiment = cb.Experiment(problem_from(f"{mistakes}:{name}"), [cb.UCB1()], horizon=1000, runs=1)
-    with pytest.raises(
-        cb.BadInput, match=rf"the means of {name} change while it is played.*begin_round\(current_round\)"
-    ):
+    with pytest.raises(cb.BadInput, match=r"the means of .* change while it is played.*begin_round\(current_round\)"):
         cb.run(experiment)
+
+
+def test_a_reward_that_is_no_number_is_the_problems_fault(mistakes):
+    experiment = cb.Experiment(problem_from(f"{mistakes}:NoNumber"), [cb.UCB1()], horizon=1000, runs=1)
+    with pytest.raises(cb.BadInput, match=r"NoNumber paid nan in round \d: rewards must be finite numbers"):
+        cb.run(experiment)
+
+
+@pytest.mark.heavy
+def test_what_numba_cannot_compile_is_a_sentence_for_agents_and_checks_too(mistakes):
+    policy = policy_from(f"{mistakes}:Import")
+    with pytest.raises(cb.BadInput, match="Import cannot be compiled: Use of unsupported opcode"):
+        cb.Agent(policy, arms=["a", "b"]).ask()
+    with pytest.raises(cb.CheckFailed, match="Import: it cannot be compiled: Use of unsupported opcode"):
+        cb.check_policy(policy)
 
 
 @pytest.mark.heavy
@@ -311,12 +375,13 @@ def test_a_problem_without_fields_is_a_sentence():
         cb.run(cb.Experiment(NoField(), [cb.UCB1()], horizon=20, runs=1))
 
 
-class Sets(NamedTuple):
-    """Two arms whose means are set in the first round and change in the third, said or not; the best may be wrong."""
+class Moves(NamedTuple):
+    """Two arms whose means are set in the first round and in the third; not always as they should be."""
 
     means: np.ndarray
-    says_so: bool
-    too_high: float
+    unsaid: int  # a round in which it does not say so
+    creep: float  # what both means grow by in every round
+    too_high: float  # what is told to be the best mean
 
     @property
     def n_arms(self) -> int:
@@ -327,7 +392,8 @@ class Sets(NamedTuple):
             self.means[:] = 0.2, 0.7
         if current_round == 3:
             self.means[:] = 0.3, 0.4
-        return current_round == 1 or (current_round == 3 and self.says_so)
+        self.means[:] += self.creep
+        return current_round in (1, 3) and current_round != self.unsaid
 
     def pull(self, arm: int, rng: Stream) -> float:
         return self.means[arm]
@@ -340,22 +406,25 @@ class Sets(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Setting(cb.Problem):
-    says_so: bool = True
+class Moving(cb.Problem):
+    unsaid: int = 0
+    creep: float = 0.0
     too_high: float = 0.0
 
     def draw(self, rng):
-        return Sets(np.full(2, np.nan), self.says_so, self.too_high)
+        return Moves(np.full(2, np.nan), self.unsaid, self.creep, self.too_high)
 
 
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"says_so": False}, "in round 3 the best mean of Setting changed, but begin_round did not return True"),
-        ({"too_high": 0.1}, r"best_mean\(\) of Setting is 0\.7\d*, but the highest mean of its arms is 0\.7, "),
+        ({"unsaid": 1}, r"in round 1 the best mean of Moving is 0\.7 and was nan, but begin_round did not return"),
+        ({"unsaid": 3}, r"in round 3 the best mean of Moving is 0\.4 and was 0\.7, but begin_round did not return"),
+        ({"creep": 1e-6}, r"in round \d+ the best mean of Moving is 0\.40000\d+ and was 0\.4"),
+        ({"too_high": 0.1}, r"best_mean\(\) of Moving is 0\.7\d*, but the highest mean of its arms is 0\.7, "),
     ],
 )
 def test_a_problem_that_tells_the_truth_wrongly_is_refused(wrong, sentence):
-    rehearse(cb.UCB1(), Setting(), 50)
+    rehearse(cb.UCB1(), Moving(), 50)
     with pytest.raises(cb.BadInput, match=sentence):
-        rehearse(cb.UCB1(), Setting(**wrong), 50)
+        rehearse(cb.UCB1(), Moving(**wrong), 50)

@@ -13,11 +13,11 @@ from corebandit.agents.codec import fill_from_json, size_in_json
 from corebandit.agents.migrations import in_todays_layout
 from corebandit.agents.propensities import Chances, chances, chances_from_json, chances_to_json, is_uniform
 from corebandit.agents.traffic import Traffic
-from corebandit.compiled.bridge import EntryPoint, machine_type
+from corebandit.compiled.bridge import CannotBeCompiled, EntryPoint, machine_type
 from corebandit.contracts.audit import MOST_OBSERVATIONS, audit, demand
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import FeaturePolicy, Policy
-from corebandit.contracts.state import IntArray, arrays_of, carry_over
+from corebandit.contracts.state import IntArray, arrays_of, carry_over, check_carried
 from corebandit.contracts.validate import check_count, shortened
 from corebandit.randomness.stream import Stream, stream
 
@@ -86,8 +86,12 @@ class Desk:
 
     def prepare(self, state: Any, n_arms: int) -> None:
         """Have functions for states such as this one, which is used up."""
-        self._prepared = self.kind(state)
-        self.compile(state, n_arms, stream(0))
+        check_carried(self.policy.name, state)
+        try:
+            self._prepared = self.kind(state)
+            self.compile(state, n_arms, stream(0))
+        except CannotBeCompiled as error:
+            raise BadInput(f"{self.policy.label} {error}") from error
 
     def set_state(self, state: Any, n_arms: int, capacity: int) -> None:
         """Go on with this state, which has room for so much."""

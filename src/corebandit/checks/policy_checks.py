@@ -3,6 +3,8 @@
 import inspect
 import math
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,9 @@ from corebandit.checks.feature_checks import FEATURE_CHECKS
 from corebandit.checks.game_checks import N_ARMS, N_ROUNDS, ArmGame, FeatureGame, Game, fair_reward
 from corebandit.checks.ranking_checks import RANKING_CHECKS, RankingGame
 from corebandit.checks.sentences import SEED, CheckFailed, require, require_json
-from corebandit.compiled.bridge import machine_type
+from corebandit.compiled.bridge import CannotBeCompiled, machine_type
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy, RankingPolicy
-from corebandit.contracts.state import arrays_of
+from corebandit.contracts.state import CannotBeCarried, arrays_of, check_carried
 from corebandit.parts.choose import best_arm
 from corebandit.randomness.stream import Stream, stream
 
@@ -35,6 +37,11 @@ def check_policy(policy: AnyPolicy, horizon: int | None = N_ROUNDS) -> None:
         return
     if not isinstance(policy, Policy | FeaturePolicy):
         raise CheckFailed(f"{policy!r}: a policy must be a frozen dataclass that derives from Policy or FeaturePolicy")
+    with _as_failed(policy):
+        _check_choosing(policy, horizon)
+
+
+def _check_choosing(policy: Policy | FeaturePolicy, horizon: int | None) -> None:
     check_recipe(policy)
     games: list[Game]
     if isinstance(policy, FeaturePolicy):
@@ -65,10 +72,22 @@ def check_ranking_policy(policy: RankingPolicy, horizon: int | None = N_ROUNDS) 
     """
     if not isinstance(policy, RankingPolicy):
         raise CheckFailed(f"{policy!r}: a ranking policy must be a frozen dataclass that derives from RankingPolicy")
-    check_recipe(policy)
-    game = RankingGame(policy, horizon)
-    for check in (check_state, check_interpreted, check_compiled, check_agent, check_saving, *RANKING_CHECKS):
-        check(game)
+    with _as_failed(policy):
+        check_recipe(policy)
+        game = RankingGame(policy, horizon)
+        for check in (check_state, check_interpreted, check_compiled, check_agent, check_saving, *RANKING_CHECKS):
+            check(game)
+
+
+@contextmanager
+def _as_failed(policy: AnyPolicy) -> Iterator[None]:
+    """Let what cannot be compiled, or kept by an agent, be a sentence of the checks."""
+    try:
+        yield
+    except CannotBeCompiled as error:
+        raise CheckFailed(f"{policy.name}: it {error}") from error
+    except CannotBeCarried as error:
+        raise CheckFailed(str(error)) from error
 
 
 def check_recipe(policy: AnyPolicy) -> None:
@@ -100,6 +119,7 @@ def check_state(game: AnyGame) -> None:
         found = list(inspect.signature(function).parameters)[1:] if function else []
         wanted = f"{method} must take ({', '.join(arguments)}), not ({', '.join(found)})"
         require(len(found) == len(arguments), name, wanted)
+    check_carried(name, state)
     shared = any(np.shares_memory(a, b) for a in arrays_of(state) for b in arrays_of(other))
     require(not shared, name, "two states share an array; start must make new ones")
     contiguous = all(array.flags.c_contiguous for array in arrays_of(state))

@@ -22,6 +22,7 @@ from numba.core.typing import templates
 from corebandit.compiled.explanation import explained
 from corebandit.compiled.machine_code import is_missing, keep_on_disk
 from corebandit.contracts.errors import BadInput
+from corebandit.contracts.public_names import is_ours
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
@@ -180,6 +181,14 @@ def machine_type(value: Any) -> Any:
     return type(value) if config.DISABLE_JIT else typeof(value)
 
 
+def _is_of_ours(value: Any) -> bool:
+    """Tell whether nothing in a value is of a class that is neither ours nor one of Python's or NumPy's."""
+    if isinstance(value, tuple) and not all(map(_is_of_ours, value)):
+        return False
+    module = type(value).__module__
+    return is_ours(module) or module in ("builtins", "numpy")
+
+
 def _kind(value: Any) -> Any:
     """Return what decides the `machine_type` of a value, which takes twenty times as long to find out; None if unsure.
 
@@ -195,6 +204,10 @@ def _kind(value: Any) -> Any:
     if cls is int:
         return cls if -(2**63) <= value < 2**63 else None
     return cls if cls in (float, bool) or issubclass(cls, np.number | np.bool_) else None
+
+
+class CannotBeCompiled(BadInput):
+    """The end of a sentence that says why not; its subject is what was to be compiled."""
 
 
 class EntryPoint:
@@ -249,27 +262,26 @@ class EntryPoint:
             return False
         return is_missing(self.dispatcher_for(*arguments), tuple(map(machine_type, arguments)))
 
-    def compile_for(self, *arguments: Any) -> None:
-        """Compile for `arguments`, or raise BadInput with the end of a sentence that says why not."""
-        try:
-            self.compiled_for(*arguments)
-        except NumbaError as error:
-            raise BadInput(explained(str(error))) from error
-
     def compiled_for(self, *arguments: Any) -> Callable[..., Any]:
         """Return the machine code for arguments of exactly the types of these.
 
         Looking up the types of all arguments in every call takes longer than a decision. Whoever calls the machine code
         itself must pass arguments of the same `machine_type`: arrays of the same numbers, axes and layout, a float
-        where there was one.
+        where there was one. Raises CannotBeCompiled.
         """
         if config.DISABLE_JIT:
             return cast(Callable[..., Any], self.dispatcher)
         kind = _kind(arguments)
         if kind is None or (found := self._found.get(kind)) is None:
-            dispatcher, types = self.dispatcher_for(*arguments), tuple(map(machine_type, arguments))
-            if types not in dispatcher.overloads:
-                dispatcher.compile(types)
+            try:
+                dispatcher, types = self.dispatcher_for(*arguments), tuple(map(machine_type, arguments))
+                if types not in dispatcher.overloads:
+                    dispatcher.compile(types)
+            except Exception as error:
+                # Of what it has never met numba says it in all sorts of ways.
+                if isinstance(error, NumbaError) or not all(map(_is_of_ours, arguments)):
+                    raise CannotBeCompiled(explained(error)) from error
+                raise
             found = cast(Callable[..., Any], dispatcher.overloads[types].entry_point)
             if kind is not None:
                 self._found[kind] = found

@@ -26,9 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.contracts.public_names import BEGAN
+from corebandit.contracts.public_names import BEGAN, OURS, is_ours
 
-OURS = __name__.partition(".")[0]
 PACKAGE = Path(__file__).parents[__name__.count(".") - 1]
 STANDARD = {Path(sysconfig.get_path(kind)).resolve() for kind in ("stdlib", "platstdlib")}
 INSTALLED = {"site-packages", "dist-packages"}
@@ -83,10 +82,6 @@ def _own(module: str) -> tuple[str, frozenset[str]]:
     if status.st_ctime > BEGAN or BEGAN < status.st_mtime <= time.time():
         raise UnknownSource(module)
     return hashlib.sha256(text).hexdigest(), frozenset(IMPORT.findall(text.decode()))
-
-
-def _is_ours(module: str) -> bool:
-    return module.partition(".")[0] == OURS
 
 
 def library_of(module: str) -> str | None:
@@ -172,7 +167,7 @@ class _Reading:
 
     def _module(self, module: str) -> str | None:
         """Note a module of ours or of a library, and say so; None if it is the user's."""
-        if _is_ours(module):
+        if is_ours(module):
             self.ours.add(module)
             return module
         library = "" if module == "builtins" else library_of(module)
@@ -255,7 +250,7 @@ def _names_in(code: types.CodeType) -> tuple[set[str], set[str]]:
 
 
 def _is_users_module(value: Any) -> bool:
-    return isinstance(value, types.ModuleType) and not _is_ours(value.__name__) and library_of(value.__name__) is None
+    return isinstance(value, types.ModuleType) and not is_ours(value.__name__) and library_of(value.__name__) is None
 
 
 def _found(module: str, name: str) -> Any:

@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any
 
 BEGAN = time.time()  # our sources are read from here on: this module is the first of them
+OURS = __name__.partition(".")[0]
 LINE = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
+
+
+def is_ours(module: str) -> bool:
+    """Tell whether a module is of this package."""
+    return module.partition(".")[0] == OURS
 
 
 def names_in(stub: Path) -> dict[str, str]:

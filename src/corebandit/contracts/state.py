@@ -5,14 +5,21 @@ rule an author keeps: along each axis of an array, what is added later comes *af
 arms, or observations, or be of fixed length.
 """
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corebandit.contracts.errors import BadInput
+from corebandit.contracts.public_names import is_ours
+from corebandit.contracts.validate import shortened
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+LEARNING = (dict, list, set, bytearray, deque)  # what may well hold what was learnt, and is left behind
 
 S = TypeVar("S", bound=tuple[Any, ...])
 
@@ -43,3 +50,24 @@ def carry_over(old: Any, new: Any) -> None:
     """Copy what `old` has learnt into `new`, a fresh state of the same policy with room for more."""
     for source, target in zip(arrays_of(old), arrays_of(new), strict=True):
         target[tuple(slice(length) for length in source.shape)] = source
+
+
+class CannotBeCarried(BadInput):
+    """A state has something that is neither learnt in arrays nor a parameter."""
+
+
+def check_carried(name: str, state: Any) -> None:
+    """Raise CannotBeCarried if a policy of this name seems to learn something that `carry_over` leaves behind.
+
+    Other objects are taken for parameters; those of ours are made again from arrays.
+    """
+    if not isinstance(state, tuple):
+        raise CannotBeCarried(f"{name}: start must return a NamedTuple, not {shortened(state)}")
+    for field, value in zip(getattr(state, "_fields", map(str, range(len(state)))), state, strict=True):
+        if isinstance(value, tuple):
+            check_carried(name, value)
+        elif isinstance(value, LEARNING) or (hasattr(value, "fit") and not is_ours(type(value).__module__)):
+            raise CannotBeCarried(
+                f"{name} keeps a {type(value).__name__} in its state, {field}, which an agent could neither grow nor "
+                "save: keep what is learnt in arrays, or play it in experiments alone"
+            )

@@ -9,6 +9,7 @@ from corebandit.contracts.recipe import AnyPolicy, Policy, Problem, RankingPolic
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.games.game import Game, Purpose, all_arms, no_rankings
 from corebandit.games.notes import Notes, lowest_equal, most_pulled
+from corebandit.games.truth import check_told
 from corebandit.parts.choose import best_arm
 from corebandit.randomness.bits import Words
 from corebandit.randomness.stream import Stream
@@ -52,6 +53,7 @@ def rounds_of_arms(
         if current_round <= n_noted:
             notes.actions[current_round - 1, 0] = arm
         if current_round == rounds[checkpoint]:
+            check_told(best_mean, problem.best_mean())
             regret[checkpoint] = total
             notes.best_rounds[checkpoint] = best_rounds
             notes.simple_regret[checkpoint] = best_mean - problem.mean(most_pulled(pulls))

@@ -7,14 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from corebandit.compiled.sources import OURS, PACKAGE
+from corebandit.compiled.sources import PACKAGE
 from corebandit.contracts.errors import BadInput
+from corebandit.contracts.public_names import is_ours
 from corebandit.contracts.recipe import FeaturePolicy, Policy, Problem, RankingPolicy, Recipe
 
 
 def is_foreign(value: Any) -> bool:
     """Tell whether the class of a recipe, an instance or a state is not ours."""
-    return type(value).__module__.partition(".")[0] != OURS
+    return not is_ours(type(value).__module__)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Problem, Ranki
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.games.game import Game, Purpose, all_arms, no_rankings
 from corebandit.games.notes import Notes, lowest_equal, most_pulled
+from corebandit.games.truth import check_told
 from corebandit.parts.choose import best_arm
 from corebandit.randomness.bits import Words
 from corebandit.randomness.stream import Stream
@@ -68,6 +69,8 @@ def rounds_by_features(
         if current_round <= n_noted:
             notes.actions[current_round - 1, 0] = arm
         if current_round == rounds[checkpoint]:
+            for arm in range(n_arms):
+                check_told(means[arm], problem.mean(arm, features[arm]))
             regret[checkpoint] = total
             notes.best_rounds[checkpoint] = best_rounds
             notes.simple_regret[checkpoint] = best_mean - means[most_pulled(pulls)] if has_same_arms else np.nan

@@ -9,6 +9,7 @@ from corebandit.contracts.recipe import AnyPolicy, Policy, Problem, RankingPolic
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.games.game import Game, Purpose
 from corebandit.games.notes import Notes, lowest_equal
+from corebandit.games.truth import check_told
 from corebandit.randomness.stream import Stream
 
 
@@ -62,6 +63,7 @@ def rounds_of_rankings(
             if current_round <= n_noted:
                 notes.actions[current_round - 1, position] = ranking[position]
         if current_round == rounds[checkpoint]:
+            check_told(best_value, problem.best_value())
             regret[checkpoint] = total
             notes.best_rounds[checkpoint] = best_rounds
             notes.simple_regret[checkpoint] = np.nan

@@ -19,6 +19,7 @@ from corebandit.contracts.state import arrays_of
 from corebandit.contracts.validate import shortened
 from corebandit.games.blame import blaming, is_foreign
 from corebandit.games.kinds import game_of
+from corebandit.games.truth import SAME
 from corebandit.randomness.stream import stream
 
 N_ROUNDS = 150
@@ -62,7 +63,7 @@ def _played(policy: AnyPolicy, problem: Problem, horizon: int) -> list[bytes]:
     state = policy.start_on(instance, horizon, game.n_observations(instance, n_rounds))
     if is_foreign(policy):
         _check_state(policy, state)
-    watched = WatchedState(policy, state) if is_foreign(policy) else state
+    watched = WatchedState(policy, problem, state)
     needs, regret, notes = game.needs(instance, (0, "rehearsal", 0)), np.zeros(1), game.notes(instance, 1)
     game.loop.in_python(watched, instance, *needs, np.array([n_rounds]), False, regret, notes)
     check_unchanged(problem, instance, truth)
@@ -72,37 +73,43 @@ def _played(policy: AnyPolicy, problem: Problem, horizon: int) -> list[bytes]:
 
 def _check_truth(problem: Problem, instance: Any, n_rounds: int) -> None:
     """Raise a BadInput if the best mean of a foreign instance is not that of its best arm, or changes unsaid."""
-    if not is_foreign(instance) or hasattr(instance, "offer") or not hasattr(instance, "n_arms"):
+    if not is_foreign(instance) or not _has_truth(instance):
         return
+    best, n_checked = float(instance.best_mean()), 0  # which is what a loop counts with until it is told of a change
     if not hasattr(instance, "begin_round"):
         _check_best(problem, instance)
         return
-    best, n_checked = math.nan, 0
     for current_round in range(1, n_rounds + 1):
-        is_said = instance.begin_round(current_round) or current_round == 1
-        before, best = best, float(instance.best_mean())
-        if not is_said and not _is_close(best, before):
+        if instance.begin_round(current_round):
+            best = float(instance.best_mean())
+            if n_checked < MOST_CHECKED:
+                _check_best(problem, instance)
+                n_checked += 1
+        elif not _is_close(now := float(instance.best_mean()), best, abs(best)):
             raise BadInput(
-                f"in round {current_round} the best mean of {problem.name} changed, but begin_round did not return "
-                "True, so that its regret would be wrong"
+                f"in round {current_round} the best mean of {problem.name} is {now} and was {best}, but begin_round "
+                "did not return True, so that its regret would be wrong"
             )
-        if is_said and n_checked < MOST_CHECKED:
-            _check_best(problem, instance)
-            n_checked += 1
 
 
 def _check_best(problem: Problem, instance: Any) -> None:
-    best, highest = float(instance.best_mean()), max(_means(instance))
-    if not _is_close(best, highest):
+    means = _means(instance)
+    best, highest = float(instance.best_mean()), max(means)
+    if not _is_close(best, highest, max(map(abs, means))):
         raise BadInput(
             f"best_mean() of {problem.name} is {best}, but the highest mean of its arms is {highest}, so that its "
             "regret would be wrong"
         )
 
 
-def _is_close(one: float, other: float) -> bool:
-    """Tell whether two means are the same, as far as numbers of 32 bits can say."""
-    return math.isclose(one, other, rel_tol=1e-5, abs_tol=1e-9)
+def _is_close(one: float, other: float, scale: float) -> bool:
+    """Tell whether two means are the same, as far as numbers of 32 bits of this scale can say."""
+    return abs(one - other) <= SAME * scale
+
+
+def _has_truth(instance: Any) -> bool:
+    """Tell whether an instance has arms with means of their own: no rankings, and no features that change."""
+    return hasattr(instance, "n_arms") and not hasattr(instance, "offer")
 
 
 def _means(instance: Any) -> list[float]:
@@ -130,7 +137,7 @@ def check_means(problem: Problem, means: Sequence[float], truth: Sequence[float]
 
 
 def _truth(instance: Any) -> list[float] | None:
-    if hasattr(instance, "begin_round") or hasattr(instance, "offer") or not hasattr(instance, "n_arms"):
+    if hasattr(instance, "begin_round") or not _has_truth(instance):
         return None
     return [float(instance.best_mean()), *_means(instance)]
 
@@ -157,8 +164,8 @@ def _check_state(policy: AnyPolicy, state: Any) -> None:
 class WatchedState:
     """A state whose every move is looked at."""
 
-    def __init__(self, policy: AnyPolicy, state: Any) -> None:
-        self._policy, self._state, self._round = policy, state, 1
+    def __init__(self, policy: AnyPolicy, problem: Problem, state: Any) -> None:
+        self._policy, self._problem, self._state, self._round = policy, problem, state, 1
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._state, name, None)
@@ -182,6 +189,8 @@ class WatchedState:
         *given, last = arguments
         if name in ("score", "rank"):  # which fill the last
             last[:] = np.nan if name == "score" else -1
+        if name == "update" and not math.isfinite(reward := given[-1]):
+            raise BadInput(f"{self._problem.name} paid {reward} in round {self._round}: rewards must be finite numbers")
         read = [(value, value.copy()) for value in given if isinstance(value, np.ndarray)]
         result = method(*arguments)
         for value, before in read:

@@ -16,7 +16,7 @@ def best_arm(scores: FloatArray, offered: IntArray, rng: Stream) -> int:
         elif scores[arm] == scores[best]:
             n_best += 1
         elif not scores[arm] < scores[best]:
-            raise BadInput("a policy scored an arm NaN: check_policy tells more")
+            raise BadInput("a policy scored an arm NaN: check_policy tells more, or check_problem if it was paid NaN")
     if n_best == 1 and scores[best] == scores[best]:
         return int(best)
     skip = rng.integers(n_best)
@@ -25,7 +25,7 @@ def best_arm(scores: FloatArray, offered: IntArray, rng: Stream) -> int:
             if skip == 0:
                 return int(arm)
             skip -= 1
-    raise BadInput("a policy scored an arm NaN: check_policy tells more")
+    raise BadInput("a policy scored an arm NaN: check_policy tells more, or check_problem if it was paid NaN")
 
 
 @inlined

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.compiled.bridge import EntryPoint
+from corebandit.compiled.bridge import CannotBeCompiled, EntryPoint
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import digest
 from corebandit.contracts.state import FloatArray, IntArray
@@ -138,8 +138,8 @@ def _compile(label: str, entry: EntryPoint, arguments: tuple[Any, ...], stop: th
     with COMPILING:
         if not stop.is_set():
             try:
-                entry.compile_for(*arguments)
-            except BadInput as error:
+                entry.compiled_for(*arguments)
+            except CannotBeCompiled as error:
                 raise BadInput(f"{label} {error}") from error
     if stop.is_set():
         raise Stopped
