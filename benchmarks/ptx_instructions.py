@@ -47,6 +47,7 @@ OF_NUMBERS = {"abs": "({0} < 0 ? -{0} : {0})", "min": "({0} < {1} ? {0} : {1})",
 COMPARED = {"eq": "==", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
 OR_NAN = {"neu": "==", "ltu": ">=", "leu": ">", "gtu": "<=", "geu": "<"}  # true unless this is
 ROUNDED = {"rzi": "trunc", "rni": "rint", "rmi": "floor", "rpi": "ceil"}
+NEVER_SEEN = {"rz", "rm", "rp"}  # ways to round
 SPECIAL = {"%tid": "lane->thread", "%ntid": "WARP", "%ctaid": "lane->block", "%nctaid": "lane->blocks"}
 
 
@@ -110,6 +111,8 @@ def instruction(names: Names, name: str, arguments: Sequence[str]) -> str:
     """Return an instruction as a statement of C, or raise UnknownInstruction."""
     parts = name.split(".")
     operation, kind = parts[0], parts[-1]
+    if not NEVER_SEEN.isdisjoint(parts):
+        raise UnknownInstruction(name)
     if operation == "bra":
         return f"GO({arguments[0]});"
     if operation == "ret":
@@ -218,6 +221,10 @@ def _compared(parts: Sequence[str], operands: Sequence[str]) -> str:
 
 def _converted(parts: Sequence[str], value: str) -> str:
     to, kind = parts[-2:]
+    if parts[1] == "sat":
+        if to != kind or kind[0] != "f":
+            raise UnknownInstruction(".".join(parts))
+        return f"fmin(fmax({value}, 0), 1)"  # 0 for NaN
     if parts[1] not in ROUNDED:
         return f"({TYPES[to]}){value}"
     if to not in ("s32", "s64", "u64", kind):

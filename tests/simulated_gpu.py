@@ -17,14 +17,14 @@ import pytest
 import corebandit as cb
 from corebandit.compiled.cuda import device
 from corebandit.experiments.chunks import Chunk
-from corebandit.experiments.engines import cuda
+from corebandit.experiments.engines import batches, cuda
 from corebandit.experiments.engines.player import play_chunk
 
 real_memory = device.free_memory
 SMALL = {"n_arms": 5, "n_features": 3}
 GAMES = [
     (cb.BernoulliBandit(n_arms=3), cb.CORe()),
-    (cb.MixedBandit(n_arms=40), cb.UCB1()),  # more arms than a thread keeps for itself
+    (cb.MixedBandit(n_arms=batches.SMALL + 1), cb.UCB1()),  # more arms than a thread keeps for itself
     (cb.LinearBandit(**SMALL), cb.LinCORe()),
     (cb.ContextualBandit(**SMALL), cb.LinTS()),
     (cb.YandexLike(query=0), cb.CascadeUCB1()),

@@ -14,6 +14,7 @@ import pytest
 import corebandit as cb
 from corebandit.compiled.cuda import kernels
 from corebandit.experiments.chunks import Chunk
+from corebandit.experiments.engines import batches
 from corebandit.experiments.engines.batches import Instances, Table
 from corebandit.experiments.engines.player import play_chunk
 
@@ -27,6 +28,9 @@ pytestmark = pytest.mark.device
 N_RUNS = 40  # two warps, one of which has threads that have nothing to play
 MOST_REGISTERS = 255  # that a thread can have
 ROUNDED_OTHERWISE = 4.0  # standard errors that means may be apart
+FEWEST_SAME = 0.9  # share of runs that are the same to nine digits
+WITH_WIDTHS = 0.5  # of policies whose scores are roots of sums of products, which often tie
+HAVE_WIDTHS = ("LinUCB", "DLinUCB", "LinRandUCB", "GLMUCB", "UCBGLM", "GLMRandUCB")
 
 
 @pytest.fixture
@@ -36,7 +40,7 @@ def queue():
 
 
 def table_of(policy, problem):
-    chunk = Chunk(problem, policy, policy.label, (50, 100), 1, "pseudo", 3, 3 + N_RUNS)
+    chunk = Chunk(problem, policy, policy.label, (50, batches.SMALL + 20), 1, "pseudo", 3, 3 + N_RUNS)
     return Table(chunk, Instances(problem, 1, 0, 3 + N_RUNS))
 
 
@@ -53,7 +57,7 @@ def test_a_game_is_compiled_for_a_gpu_and_played_as_by_the_processor(policy, pro
     ours, theirs = table.begin(queue, np.arange(3, 3 + N_RUNS)).results(), play_chunk(table.chunk)
     # What is rounded otherwise decides between two arms in some runs, and these go another way from there.
     is_same = np.isclose(ours.regret, theirs.regret, rtol=1e-9, atol=1e-9).all(axis=1)
-    assert is_same.mean() > 0.5
+    assert is_same.mean() >= (WITH_WIDTHS if policy.name in HAVE_WIDTHS else FEWEST_SAME)
     np.testing.assert_allclose(ours.notes.means, theirs.notes.means, rtol=1e-14)
     difference = np.where(is_same, 0.0, (ours.regret - theirs.regret)[:, -1])
     assert abs(difference.mean()) <= ROUNDED_OTHERWISE * difference.std() / np.sqrt(N_RUNS)
