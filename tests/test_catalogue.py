@@ -168,6 +168,16 @@ def test_a_file_that_cannot_be_imported_is_named(tmp_path):
         policy_from(f"{path}:Mine")
 
 
+def test_how_what_lies_beside_a_file_is_found_is_said(tmp_path):
+    (tmp_path / "beside_the_file.py").write_text("C = 1.0")
+    (tmp_path / "own.py").write_text("import beside_the_file")
+    (tmp_path / "other.py").write_text("import nowhere_at_all")
+    with pytest.raises(cb.BadInput, match=r"No module named 'beside_the_file'; it is found if the folder of own.py"):
+        policy_from(f"{tmp_path / 'own.py'}:Mine")
+    with pytest.raises(cb.BadInput, match=r"No module named 'nowhere_at_all'$"):
+        policy_from(f"{tmp_path / 'other.py'}:Mine")
+
+
 def test_numpy_numbers_are_numbers():
     policy = cb.CORe(alpha=np.float64(0.4), pool_size=np.int64(7))
     assert policy.label == "CORe(alpha=0.4, pool_size=7)"

@@ -91,13 +91,17 @@ def test_two_threads_give_the_same_results_and_each_experiment_and_summary_is_ma
 
 @pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
-def test_what_a_report_ran_its_experiments_run_again(tmp_path):
+def test_what_a_report_ran_its_experiments_run_again(tmp_path, monkeypatch):
     problems = ["--problem", "beta", "--problem", "bernoulli", "--policies", "CORe,UCB1"]
     corebandit("compare", *problems, *SMALL, "--out", tmp_path / "first")
     written = tmp_path / "first" / "experiments.json"
     corebandit("run", written, "--out", tmp_path / "again")
     first, again = (pl.read_parquet(tmp_path / name / "results.parquet") for name in ("first", "again"))
     assert first.equals(again)
+    monkeypatch.chdir(tmp_path)
+    corebandit("run", written, "--runs", 2)
+    # Not where another `compare` leaves its own.
+    assert (tmp_path / "results" / "first-again" / "report.html").exists()
     corebandit("run", written, "--runs", 2, "--out", tmp_path / "short")
     assert pl.read_parquet(tmp_path / "short" / "results.parquet")["run"].max() == 1
     written.write_text(written.read_text().replace("CORe", "Core2"))

@@ -128,6 +128,15 @@ def test_what_no_description_can_make_is_given():
     assert again.describe() == experiment.describe()
 
 
+def test_an_instance_is_given_as_it_was():
+    instance = cb.BernoulliBandit().draw(stream(1))
+    experiment = cb.Experiment(instance, [cb.UCB1()], horizon=50, runs=2)
+    assert travelled(experiment, own=[instance]).describe() == experiment.describe()
+    for own in (instance, cb.UCB1(), 5):
+        with pytest.raises(cb.BadInput, match="own must be a list of policies and problems, not"):
+            travelled(experiment, own=own)
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

@@ -162,6 +162,21 @@ def test_an_engine_is_not_believed(wrongly, sentence, tmp_path):
         cb.run(experiments(), engine=Wrong(wrongly), folder=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("part", "value", "sentence"),
+    [
+        ("environment", None, "the environment of an engine must be a text, not None"),
+        ("runs_per_chunk", lambda policy: 0, "runs_per_chunk of an engine must be a whole number of at least 1, not 0"),
+        ("runs_per_chunk", lambda policy: 2.5, "runs_per_chunk of an engine must be a whole number"),
+    ],
+)
+def test_parts_of_an_engine_that_are_wrong_are_named(part, value, sentence):
+    engine = Rounding()
+    setattr(engine, part, value)
+    with pytest.raises(cb.BadInput, match=sentence):
+        cb.run(experiments(), engine=engine)
+
+
 @pytest.mark.parametrize("engine", ["thread", Threads, object()])
 def test_what_is_no_engine_is_refused(engine):
     with pytest.raises(

@@ -26,6 +26,11 @@ def test_the_frame_has_one_row_for_each_checkpoint(result):
     assert result.frame.height == 2 * 3 * 12 * 100
 
 
+def test_a_result_says_what_was_played(result):
+    played = "comparison: CORe, UCB1, UniformRandom"
+    assert repr(result) == f"<Result of {played} on bernoulli; {played} on gaussian>"
+
+
 def test_the_summary_is_computed_from_the_final_regrets(result):
     finals = result.frame.filter(
         (pl.col("round") == 400) & (pl.col("policy") == "UCB1") & (pl.col("problem") == "gaussian")
@@ -74,7 +79,7 @@ def test_a_saved_result_is_the_same_when_loaded(result, tmp_path):
     loaded = cb.Result.load(tmp_path / "deep" / "folder")
     assert loaded.frame.equals(result.frame)
     assert loaded.summary().equals(result.summary())
-    with pytest.raises(ValueError, match=r"holds no result: there is no results\.parquet"):
+    with pytest.raises(ValueError, match=r"holds no result, as result.save writes it: there is no results\.parquet"):
         cb.Result.load(tmp_path)
 
 

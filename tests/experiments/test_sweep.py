@@ -1,3 +1,5 @@
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,20 @@ def test_features_are_swept_as_arms_are():
 def test_a_grid_that_makes_no_sense_is_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         sweep(cb.BernoulliBandit(), cb.CORe(), parameters)
+
+
+@dataclass(frozen=True)
+class Capped(cb.UCB1):
+    cap: float = 1.0
+
+    def __post_init__(self):
+        if self.cap <= 0:
+            raise ValueError("a cap must be positive")
+
+
+def test_what_a_policy_of_ones_own_refuses_is_said_with_the_point():
+    with pytest.raises(cb.BadInput, match=r"Capped cannot be made with \{'cap': -1.0\}: a cap must be positive"):
+        sweep(cb.BernoulliBandit(), Capped(), {"cap": [1.0, -1.0]})
 
 
 @pytest.mark.parametrize(

@@ -200,12 +200,12 @@ def run(
     """
     with errors_as_sentences(what_is_kept(fresh)):
         from corebandit.experiments.experiment_file import name_of, read_experiments
+        from corebandit.experiments.result_files import EXPERIMENTS
 
         experiments = read_experiments(file, runs=runs, horizon=horizon, seed=seed)
         name = name_of(experiments, file)
-        folder = out or Path("results") / name
-        if out is None and folder.resolve() == file.resolve().parent:  # what is read is not to be overwritten
-            folder = Path("results") / f"{name}-again"
+        # What a report ran has a folder already, and its name may be that of another report's.
+        folder = out or Path("results") / (f"{file.resolve().parent.name}-again" if file.name == EXPERIMENTS else name)
         run_and_publish(with_sampler(experiments, sampler), folder, jobs=jobs, engine=engine, fresh=fresh, title=name)
 
 

@@ -126,7 +126,9 @@ def run_and_publish(
 
 def what_is_kept(fresh: bool) -> str:
     """Say what Ctrl-C leaves behind of a run."""
-    return f"What was finished is kept: the same command{' without --fresh' if fresh else ''} continues."
+    if fresh:
+        return "What was finished is kept: the same command without --fresh continues, with what else the folder holds."
+    return "What was finished is kept: the same command continues."
 
 
 @contextmanager

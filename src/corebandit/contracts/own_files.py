@@ -30,10 +30,16 @@ def imported(what: str, path: Path) -> Any:
         module_spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise BadInput(
-            f"{shortened(str(path), LONGEST_PATH)} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
+        said = f"{type(error).__name__}: {error}{_hint(error, path)}"
+        raise BadInput(f"{shortened(str(path), LONGEST_PATH)} cannot be imported: {said}") from error
     return module
+
+
+def _hint(error: BaseException, path: Path) -> str:
+    """Say how what lies beside a file is found: not by itself, since files of other folders may have the same names."""
+    missing = error.name if isinstance(error, ModuleNotFoundError) and error.name else ""
+    is_beside = missing and any((path.parent / beside).exists() for beside in (f"{missing}.py", missing))
+    return f"; it is found if the folder of {path.name} is in PYTHONPATH" if is_beside else ""
 
 
 def _is_of(module: Any, path: Path) -> bool:

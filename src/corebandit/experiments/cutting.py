@@ -1,12 +1,13 @@
 """Cut experiments into chunks."""
 
+from corebandit.contracts.validate import check_count
 from corebandit.experiments.chunks import Chunk
 from corebandit.experiments.experiment import Experiment
 
 
 def chunks_of(experiment: Experiment, label: str, size: int) -> list[Chunk]:
     """Return all runs of one policy of an experiment, cut into chunks of this size."""
-    runs = experiment.runs
+    runs, size = experiment.runs, check_count("runs_per_chunk of an engine", size)
     return [chunk_of(experiment, label, first, min(first + size, runs)) for first in range(0, runs, size)]
 
 

@@ -146,18 +146,21 @@ class Experiment:
         return {**self.describe(), "problem": with_files(self.problem), "policies": policies}
 
     @classmethod
-    def from_dict(cls, description: Mapping[str, Any], own: Sequence[Recipe] = ()) -> "Experiment":
+    def from_dict(cls, description: Mapping[str, Any], own: Sequence[Recipe | Any] = ()) -> "Experiment":
         """Return the experiment that `to_dict` described.
 
-        `own` are policies and problems that can be made from no file and no name: of a notebook, around an object, or
-        given as an instance.
+        `own` lists policies and problems that can be made from no file and no name: of a notebook, around an object, or
+        instances.
 
         >>> from corebandit import CORe, BernoulliBandit
         >>> experiment = Experiment(BernoulliBandit(), [CORe()], horizon=500, runs=4)
         >>> Experiment.from_dict(experiment.to_dict()) == experiment
         True
         """
-        return cls(**described_arguments(description, own))
+        if not isinstance(own, list | tuple) or hasattr(own, "_fields"):
+            raise BadInput(f"own must be a list of policies and problems, not {shortened(own)}")
+        recipes = [each if isinstance(each, Recipe) else Given(each) for each in own]
+        return cls(**described_arguments(description, recipes))
 
     def with_policies(self, policies: Mapping[str, AnyPolicy]) -> "Experiment":
         """Return the same experiment with other policies."""

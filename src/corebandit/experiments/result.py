@@ -57,6 +57,13 @@ class Result:
                 raise BadInput(f"a result can hold {name} (figure/problem/policy) only once: give one another name")
             seen.add(name)
 
+    def __repr__(self) -> str:
+        played: dict[tuple[str, str], list[str]] = {}
+        for curve in self._curves:
+            played.setdefault((curve.figure, curve.problem), []).append(curve.policy)
+        parts = (f"{figure}: {', '.join(policies)} on {problem}" for (figure, problem), policies in played.items())
+        return f"<Result of {'; '.join(parts)}>"
+
     def curves(self) -> tuple[Curve, ...]:
         """Return the runs of each policy on each problem, in the order of the experiments."""
         return self._curves

@@ -60,7 +60,7 @@ def read_result(folder: Path) -> tuple[list[dict[str, Any]], list[Curve]]:
     """Return the descriptions of experiments and the curves that a folder holds."""
     for name in (RESULTS, EXPERIMENTS):
         if not (folder / name).is_file():
-            raise BadInput(f"{folder} holds no result: there is no {name}")
+            raise BadInput(f"{folder} holds no result, as result.save writes it: there is no {name}")
     try:
         table, text = (folder / RESULTS).read_bytes(), (folder / EXPERIMENTS).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

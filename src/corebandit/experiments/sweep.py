@@ -61,7 +61,12 @@ def sweep(
     policies, points = {}, {}
     for combination in product(*parameters.values()):
         at = dict(zip(parameters, combination, strict=True))
-        changed = policy.changed(**{name: _fitting(known[name], value) for name, value in at.items()})
+        try:
+            changed = policy.changed(**{name: _fitting(known[name], value) for name, value in at.items()})
+        except BadInput:
+            raise
+        except (ValueError, TypeError) as error:  # of a policy that is not ours
+            raise BadInput(f"{policy.name} cannot be made with {shortened(at)}: {error}") from error
         policies[changed.label] = changed
         points[changed.label] = Point(series or policy.label, at)
     return Experiment(problem, policies, points=points, **{"name": "sweep", **experiment})

@@ -8,7 +8,9 @@ from corebandit.contracts.validate import shortened
 from corebandit.experiments.engines.engine import Engine
 from corebandit.experiments.engines.threads import Threads
 
-WANTED = "threads, cuda, a file of runs that another machine has played, or an object with runs_per_chunk and play"
+WANTED = (
+    "threads, cuda, a file of runs that another machine has played, or an object with environment, runs_per_chunk, play"
+)
 
 
 def engine_of(
@@ -32,4 +34,6 @@ def engine_of(
     parts = ("play", "environment", "runs_per_chunk")
     if isinstance(engine, type) or not all(hasattr(engine, part) for part in parts):
         raise BadInput(f"engine must be {WANTED}, not {shortened(engine)}")
+    if not isinstance(engine.environment, str):
+        raise BadInput(f"the environment of an engine must be a text, not {shortened(engine.environment)}")
     return engine
