@@ -22,7 +22,7 @@ from corebandit.randomness.seeding import N_WORK, name_of, seed_run, seed_runs
 from corebandit.randomness.stream import Stream
 
 STARTS = (Policy.start_on, FeaturePolicy.start_on, RankingPolicy.start_on)  # which look at sizes alone
-SMALL = 128  # numbers; an array of at most so many is a thread's own, which is cached nearby
+SMALL = 512  # numbers; an array of at most so many is a thread's own, which is cached nearby
 WORD_BYTES = 32  # of a stream
 
 
