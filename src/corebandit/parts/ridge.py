@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from corebandit.compiled.bridge import allocating_nothing, inlined, kernel
+from corebandit.compiled.bridge import allocating_nothing, inlined, kernel, kernel_reassociated
 from corebandit.contracts.audit import check_equal, check_finite, check_within, demand
 from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.state import FloatArray
@@ -128,16 +128,18 @@ def times_transposed(factor: FloatArray, g: FloatArray, product: FloatArray) -> 
         k += 1
 
 
-@kernel
+@kernel_reassociated
 def predict(features: FloatArray, theta: FloatArray, scores: FloatArray) -> None:
     """Fill `scores` with x' theta for every row x of `features` `(rows, d)`, four rows at a time.
 
-    Each row's products are added in the order of its entries, so that equal rows tie wherever they stand.
+    Where fewer are left the last takes the place of those that are missing: with a loop of their own they would be added
+    up in another order, and equal rows would not tie.
     """
     n_rows, d = features.shape
-    row = 0
-    while row + 4 <= n_rows:
-        row0, row1, row2, row3 = features[row], features[row + 1], features[row + 2], features[row + 3]
+    last, first = n_rows - 1, 0
+    while first < n_rows:
+        second, third, fourth = min(first + 1, last), min(first + 2, last), min(first + 3, last)
+        row0, row1, row2, row3 = features[first], features[second], features[third], features[fourth]
         total0, total1, total2, total3 = 0.0, 0.0, 0.0, 0.0
         for j in range(d):
             entry = theta[j]
@@ -145,14 +147,8 @@ def predict(features: FloatArray, theta: FloatArray, scores: FloatArray) -> None
             total1 += row1[j] * entry
             total2 += row2[j] * entry
             total3 += row3[j] * entry
-        scores[row], scores[row + 1], scores[row + 2], scores[row + 3] = total0, total1, total2, total3
-        row += 4
-    while row < n_rows:
-        total = 0.0
-        for j in range(d):
-            total += features[row, j] * theta[j]
-        scores[row] = total
-        row += 1
+        scores[first], scores[second], scores[third], scores[fourth] = total0, total1, total2, total3
+        first += 4
 
 
 @kernel
