@@ -57,7 +57,7 @@ def speed(arguments: argparse.Namespace) -> None:
         if arguments.policies and policy.name not in arguments.policies:
             continue
         for runs in arguments.runs or sorted({1000, 10_000, most}):
-            chunk = Chunk(problem, policy, policy.label, (arguments.rounds,), 1, "pseudo", 0, runs)
+            chunk = Chunk(problem, policy, policy.label, (arguments.rounds,), 1, "expected", 0, runs)
             started = time.perf_counter()
             table = Table(chunk, Instances(problem, 1, 0, runs))
             queue = device.Queue()
@@ -83,7 +83,7 @@ def same(arguments: argparse.Namespace) -> None:
     chunks = []
     for policy, problem in games_of(arguments.policies):
         rounds = (arguments.rounds // 2, arguments.rounds)
-        chunks.append(Chunk(problem, policy, policy.label, rounds, 1, "pseudo", 0, arguments.runs))
+        chunks.append(Chunk(problem, policy, policy.label, rounds, 1, "expected", 0, arguments.runs))
     if arguments.against is None:
         kept: dict[str, Any] = {}
         started = time.perf_counter()
@@ -125,7 +125,7 @@ def paper(arguments: argparse.Namespace) -> None:
     columns += f" {'registers':>9} {'stack':>6}"
     print(f"{'policy on problem':40} {columns}")
     for policy, problem in games_of(arguments.policies):
-        chunk = Chunk(problem, policy, policy.label, (arguments.rounds,), 1, "pseudo", 0, arguments.runs)
+        chunk = Chunk(problem, policy, policy.label, (arguments.rounds,), 1, "expected", 0, arguments.runs)
         with paper_gpu.laid_out():
             queue = paper_gpu.PaperQueue()
             table = Table(chunk, Instances(problem, 1, 0, arguments.runs))

@@ -50,7 +50,7 @@ def main() -> None:
     engine = Cuda() if arguments.engine == "cuda" else Threads()
     chunks, titles = [], []
     for horizon, (title, problem), (label, policy) in product(arguments.horizons, PROBLEMS.items(), forms().items()):
-        chunks.append(Chunk(problem, policy, label, (horizon,), SEED, "pseudo", 0, arguments.runs))
+        chunks.append(Chunk(problem, policy, label, (horizon,), SEED, "expected", 0, arguments.runs))
         titles.append(title)
     played: dict[int, Runs] = {}
     engine.play(chunks, played.__setitem__)

@@ -34,7 +34,7 @@ GAMES = [
 
 def chunks_of(games, actions=True):
     return [
-        Chunk(problem, policy, policy.label, (5, 30), 1, "realised" if actions else "pseudo", first, last, actions)
+        Chunk(problem, policy, policy.label, (5, 30), 1, "realised" if actions else "expected", first, last, actions)
         for problem, policy in games
         for first, last in ((0, 2), (2, 3))
     ]

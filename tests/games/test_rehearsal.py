@@ -421,10 +421,71 @@ class Moving(cb.Problem):
         ({"unsaid": 1}, r"in round 1 the best mean of Moving is 0\.7 and was nan, but begin_round did not return"),
         ({"unsaid": 3}, r"in round 3 the best mean of Moving is 0\.4 and was 0\.7, but begin_round did not return"),
         ({"creep": 1e-6}, r"in round \d+ the best mean of Moving is 0\.40000\d+ and was 0\.4"),
-        ({"too_high": 0.1}, r"best_mean\(\) of Moving is 0\.7\d*, but the highest mean of its arms is 0\.7, "),
+        ({"too_high": -0.1}, r"best_mean\(\) of Moving is 0\.\d*, but the highest mean of its arms is 0\.7, so that"),
     ],
 )
 def test_a_problem_that_tells_the_truth_wrongly_is_refused(wrong, sentence):
     rehearse(cb.UCB1(), Moving(), 50)
     with pytest.raises(cb.BadInput, match=sentence):
         rehearse(cb.UCB1(), Moving(**wrong), 50)
+
+
+def test_a_best_mean_that_no_arm_has_is_doubted_and_of_rewards_alone_it_is_all_that_counts():
+    with pytest.warns(UserWarning, match=r"the highest mean of its arms is 0\.4: what no arm can earn counts as regret"):
+        rehearse(cb.UCB1(), Moving(too_high=0.1), 50)
+    for too_high in (0.1, -0.1):
+        rehearse(cb.UCB1(), Moving(too_high=too_high), 50, realised=True)
+
+
+class Cancels(NamedTuple):
+    """Arms whose means are 0, but for what rounding leaves."""
+
+    means: np.ndarray
+    told: np.ndarray
+
+    @property
+    def n_arms(self) -> int:
+        return self.means.size
+
+    def begin_round(self, current_round: int) -> bool:
+        self.told[0] = 1e-17 * (current_round % 2)
+        return False
+
+    def pull(self, arm: int, rng: Stream) -> float:
+        return rng.random() - 0.5
+
+    def mean(self, arm: int) -> float:
+        return self.means[arm]
+
+    def best_mean(self) -> float:
+        return self.told[0]
+
+
+class Wears(NamedTuple):
+    """Arms that pay less the oftener they are pulled, which is told in the round after."""
+
+    means: np.ndarray
+
+    @property
+    def n_arms(self) -> int:
+        return self.means.size
+
+    def begin_round(self, current_round: int) -> bool:
+        return True
+
+    def pull(self, arm: int, rng: Stream) -> float:
+        self.means[arm] *= 0.99
+        return self.means[arm]
+
+    def mean(self, arm: int) -> float:
+        return self.means[arm]
+
+    def best_mean(self) -> float:
+        return self.means.max()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("instance", [Cancels(np.full(2, 5.6e-17), np.zeros(1)), Wears(np.array([0.9, 0.8]))])
+def test_means_that_round_to_nothing_or_that_pulls_wear_out_are_played(instance):
+    result = cb.run(cb.Experiment(instance, [cb.UCB1()], horizon=300, runs=2))
+    assert np.isfinite(result.regret("UCB1")).all()

@@ -210,7 +210,7 @@ class Problem(Recipe):
     """Something that pays rewards; `draw` makes one instance of it.
 
     `draw(rng)` returns a `NamedTuple` with the methods `pull(arm, rng)`, `mean(arm)` and `best_mean()` and the property
-    `n_arms`. One that offers features has the properties `n_arms` and `n_features` and the methods `offer(round, rng,
+    `n_arms`; regret is counted from the best mean, so no arm may be better. One that offers features has the properties `n_arms` and `n_features` and the methods `offer(round, rng,
     features)`, which fills `features` `(n_arms, n_features)` for the coming round and returns whether they are new,
     `pull(arm, x, rng)` and `mean(arm, x)`. One that shows rankings has the properties `n_items` and `n_positions` and
     the methods `draw_user(rng, chance)`, which fills `chance` `(2, n_items)` for the coming round, `click(ranking,

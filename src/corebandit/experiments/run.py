@@ -64,7 +64,7 @@ def run(
     engine = engine_of(engine, jobs)
     for each in experiments:
         for policy in each.policies.values():
-            rehearse(policy, each.problem, each.horizon)
+            rehearse(policy, each.problem, each.horizon, realised=each.regret == "realised")
     store = ChunkStore(Path(folder)) if folder is not None else None
     cut = [
         (experiment, label, chunks_of(experiment, label, engine.runs_per_chunk(policy)))

@@ -42,6 +42,8 @@ def rounds_of_arms(
         if begin_round(problem, current_round):
             best_mean = problem.best_mean()
             as_good = lowest_equal(best_mean)
+        if current_round == rounds[checkpoint]:
+            check_told(best_mean, problem.best_mean())
         state.score(rng, scores)
         arm = best_arm(scores, offered, rng)
         reward = problem.pull(arm, Stream(rewards[arm]))
@@ -53,7 +55,6 @@ def rounds_of_arms(
         if current_round <= n_noted:
             notes.actions[current_round - 1, 0] = arm
         if current_round == rounds[checkpoint]:
-            check_told(best_mean, problem.best_mean())
             regret[checkpoint] = total
             notes.best_rounds[checkpoint] = best_rounds
             notes.simple_regret[checkpoint] = best_mean - problem.mean(most_pulled(pulls))

@@ -59,6 +59,9 @@ def rounds_by_features(
                 means[arm] = problem.mean(arm, features[arm])
             best_mean = highest(means)
             as_good = lowest_equal(best_mean)
+        if current_round == rounds[checkpoint]:
+            for arm in range(n_arms):
+                check_told(means[arm], problem.mean(arm, features[arm]))
         state.score(features, rng, scores)
         arm = best_arm(scores, offered, rng)
         reward = problem.pull(arm, features[arm], Stream(rewards[arm]))
@@ -69,8 +72,6 @@ def rounds_by_features(
         if current_round <= n_noted:
             notes.actions[current_round - 1, 0] = arm
         if current_round == rounds[checkpoint]:
-            for arm in range(n_arms):
-                check_told(means[arm], problem.mean(arm, features[arm]))
             regret[checkpoint] = total
             notes.best_rounds[checkpoint] = best_rounds
             notes.simple_regret[checkpoint] = best_mean - means[most_pulled(pulls)] if has_same_arms else np.nan

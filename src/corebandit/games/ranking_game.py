@@ -51,6 +51,8 @@ def rounds_of_rankings(
         if begin_round(problem, current_round):
             best_value = problem.best_value()
             as_good = lowest_equal(best_value)
+        if current_round == rounds[checkpoint]:
+            check_told(best_value, problem.best_value())
         problem.draw_user(users, chance)
         state.rank(rng, ranking)
         problem.click(ranking, chance, clicks)
@@ -63,7 +65,6 @@ def rounds_of_rankings(
             if current_round <= n_noted:
                 notes.actions[current_round - 1, position] = ranking[position]
         if current_round == rounds[checkpoint]:
-            check_told(best_value, problem.best_value())
             regret[checkpoint] = total
             notes.best_rounds[checkpoint] = best_rounds
             notes.simple_regret[checkpoint] = np.nan

@@ -8,6 +8,7 @@ arguments that were changed. What shows later, the run itself tells (`engines/pl
 import inspect
 import json
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,11 +16,11 @@ import numpy as np
 
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe
-from corebandit.contracts.state import arrays_of
+from corebandit.contracts.state import arrays_of, check_named
 from corebandit.contracts.validate import shortened
 from corebandit.games.blame import blaming, is_foreign
 from corebandit.games.kinds import game_of
-from corebandit.games.truth import SAME
+from corebandit.games.truth import SAME, ZERO
 from corebandit.randomness.stream import stream
 
 N_ROUNDS = 150
@@ -34,15 +35,18 @@ METHODS = {
 }
 
 
-def rehearse(policy: AnyPolicy, problem: Problem, horizon: int) -> None:
-    """Play a few rounds if the policy or the problem is not ours, and raise a BadInput if something is wrong."""
+def rehearse(policy: AnyPolicy, problem: Problem, horizon: int, realised: bool = False) -> None:
+    """Play a few rounds if the policy or the problem is not ours, and raise a BadInput if something is wrong.
+
+    Realised regret, of rewards, asks for no means but the best.
+    """
     instance = problem.draw(stream(0))
     if not any(map(is_foreign, (policy, problem, instance))):
         return
     blamed = policy if is_foreign(policy) else problem
     described = _described(policy), _described(problem)
     with blaming(blamed), np.errstate(all="ignore"):  # compiled code does not warn either
-        _check_truth(problem, instance, min(horizon, N_ROUNDS))
+        doubt = _check_truth(problem, instance, min(horizon, N_ROUNDS), has_means=not realised)
         once, again = (_played(policy, problem, horizon) for _ in range(2))
     if (_described(policy), _described(problem)) != described:
         raise BadInput(f"{blamed.name} changes its own parameters while it plays: keep what changes in the state")
@@ -51,6 +55,8 @@ def rehearse(policy: AnyPolicy, problem: Problem, horizon: int) -> None:
             f"{blamed.name} plays the same rounds differently the second time: all chance must come from the stream "
             "rng, as in rng.random(), and none from np.random, random or the clock"
         )
+    if doubt:
+        warnings.warn(doubt, stacklevel=3)
 
 
 def _played(policy: AnyPolicy, problem: Problem, horizon: int) -> list[bytes]:
@@ -71,40 +77,42 @@ def _played(policy: AnyPolicy, problem: Problem, horizon: int) -> list[bytes]:
     return [array.tobytes() for array in (*arrays, regret)]
 
 
-def _check_truth(problem: Problem, instance: Any, n_rounds: int) -> None:
-    """Raise a BadInput if the best mean of a foreign instance is not that of its best arm, or changes unsaid."""
+def _check_truth(problem: Problem, instance: Any, n_rounds: int, has_means: bool) -> str:
+    """Raise a BadInput if the best mean of a foreign instance cannot be right or changes unsaid; return a doubt."""
     if not is_foreign(instance) or not _has_truth(instance):
-        return
-    best, n_checked = float(instance.best_mean()), 0  # which is what a loop counts with until it is told of a change
+        return ""
+    best, n_checked, doubt = float(instance.best_mean()), 0, ""  # what a loop counts with until it is told of a change
     if not hasattr(instance, "begin_round"):
-        _check_best(problem, instance)
-        return
+        return _check_best(problem, instance) if has_means else ""
     for current_round in range(1, n_rounds + 1):
         if instance.begin_round(current_round):
             best = float(instance.best_mean())
-            if n_checked < MOST_CHECKED:
-                _check_best(problem, instance)
+            if has_means and n_checked < MOST_CHECKED:
+                doubt = _check_best(problem, instance) or doubt
                 n_checked += 1
         elif not _is_close(now := float(instance.best_mean()), best, abs(best)):
             raise BadInput(
                 f"in round {current_round} the best mean of {problem.name} is {now} and was {best}, but begin_round "
                 "did not return True, so that its regret would be wrong"
             )
+    return doubt
 
 
-def _check_best(problem: Problem, instance: Any) -> None:
+def _check_best(problem: Problem, instance: Any) -> str:
+    """Raise a BadInput if an arm is better than the best; return a doubt if none is as good, which may be meant."""
     means = _means(instance)
     best, highest = float(instance.best_mean()), max(means)
-    if not _is_close(best, highest, max(map(abs, means))):
-        raise BadInput(
-            f"best_mean() of {problem.name} is {best}, but the highest mean of its arms is {highest}, so that its "
-            "regret would be wrong"
-        )
+    if _is_close(best, highest, max(map(abs, means))):
+        return ""
+    differ = f"best_mean() of {problem.name} is {best}, but the highest mean of its arms is {highest}"
+    if best < highest or math.isnan(best):
+        raise BadInput(f"{differ}, so that its regret would be wrong")
+    return f"{differ}: what no arm can earn counts as regret"
 
 
 def _is_close(one: float, other: float, scale: float) -> bool:
     """Tell whether two means are the same, as far as numbers of 32 bits of this scale can say."""
-    return abs(one - other) <= SAME * scale
+    return abs(one - other) <= SAME * scale + ZERO
 
 
 def _has_truth(instance: Any) -> bool:
@@ -150,8 +158,7 @@ def _check_state(policy: AnyPolicy, state: Any) -> None:
     """Check that a state has what it takes to be compiled, and methods with the arguments that they will be given."""
     if not policy.runs_compiled:
         return
-    if not isinstance(state, tuple) or not hasattr(state, "_fields"):
-        raise BadInput(f"{policy.name}: start must return a NamedTuple, not {shortened(state)}")
+    check_named(policy.name, state)
     if not state:
         raise BadInput(f"{policy.name}: its state {NO_FIELDS}")
     for name, value in zip(state._fields, state, strict=True):

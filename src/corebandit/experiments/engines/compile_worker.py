@@ -33,7 +33,7 @@ def _for_cuda(problem: Problem, policy: AnyPolicy, horizon: int) -> None:
     from corebandit.experiments.chunks import Chunk
     from corebandit.experiments.engines.batches import Instances, Table
 
-    chunk = Chunk(problem, policy, policy.label, (horizon,), 0, "pseudo", 0, 1)
+    chunk = Chunk(problem, policy, policy.label, (horizon,), 0, "expected", 0, 1)
     Table(chunk, Instances(problem, 0, 0, 2)).compile(Queue())  # one alone would share all with itself
 
 
