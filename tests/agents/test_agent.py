@@ -331,41 +331,54 @@ def test_a_string_is_no_list_of_arms():
 
 class TableState(NamedTuple):
     table: Any
+    learns_elsewhere: bool
+    totals: np.ndarray
 
     def score(self, rng, scores):
-        scores[:] = [self.table.get(arm, 0.0) for arm in range(scores.size)]
+        seen = self.table.get("seen", self.totals.tolist())
+        scores[:] = [seen[arm] for arm in range(scores.size)]
 
     def update(self, arm, reward, rng):
-        self.table[arm] = reward
+        self.totals[arm] += reward
+        if self.learns_elsewhere:
+            self.table["seen"][arm] = reward
+
+
+class Means:
+    """What could be fitted, and is not."""
+
+    def fit(self, x, y):
+        return self
 
 
 @dataclass(frozen=True)
 class Tabled(cb.Policy):
+    learns: bool = True
     runs_compiled = False
 
     def start(self, n_arms, horizon, capacity):
-        return TableState({})
+        table = {"seen": [0.0] * n_arms} if self.learns else {"prior": [np.ones(2), {1, 2}, Means()]}
+        return TableState(table, self.learns, np.zeros(n_arms))
 
 
-def test_a_policy_whose_memory_an_agent_would_lose_is_refused():
+def test_a_policy_whose_memory_an_agent_would_lose_is_refused_where_it_would_be_lost():
     """An agent grows, copies and saves the arrays of a state."""
-    cb.run(cb.Experiment(cb.BernoulliBandit(), [Tabled()], horizon=20, runs=1))
-    with pytest.raises(
-        cb.BadInput, match="Tabled keeps a dict in its state, table, which an agent could neither grow nor"
-    ):
-        cb.Agent(Tabled(), arms=["a", "b"]).ask()
-    with pytest.raises(cb.CheckFailed, match="Tabled keeps a dict in its state"):
+    sentence = "Tabled has learnt something in table, a dict in its state, which an agent could neither grow nor save"
+    cb.run(cb.Experiment(cb.BernoulliBandit(n_arms=2), [Tabled()], horizon=20, runs=1))
+    agent = cb.Agent(Tabled(), arms=["a", "b"])
+    agent.to_dict()
+    agent.tell(agent.ask(), 1.0)
+    for lose in (agent.to_dict, lambda: agent.add_arm("c")):
+        with pytest.raises(cb.BadInput, match=sentence):
+            lose()
+    assert agent.arms == ["a", "b"]
+    agent.tell(agent.ask(), 0.5)
+    with pytest.raises(cb.CheckFailed, match="Tabled has learnt something in table"):
         cb.check_policy(Tabled())
 
 
-def test_a_model_that_learns_is_refused_too():
-    class Model:
-        def fit(self, x, y):
-            return self
-
-    class Modelled(Tabled):
-        def start(self, n_arms, horizon, capacity):
-            return TableState(Model())
-
-    with pytest.raises(cb.BadInput, match="Modelled keeps a Model in its state"):
-        cb.Agent(Modelled(), arms=["a", "b"]).ask()
+def test_a_state_may_hold_what_is_not_learnt():
+    agent = cb.Agent(Tabled(learns=False), arms=["a", "b"], seed=1)
+    for _ in range(300):
+        agent.tell(agent.ask(), 0.5)
+    assert cb.Agent.from_dict(agent.to_dict(), Tabled(learns=False)).ask().arm == agent.ask().arm

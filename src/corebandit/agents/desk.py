@@ -17,7 +17,7 @@ from corebandit.compiled.bridge import CannotBeCompiled, EntryPoint, machine_typ
 from corebandit.contracts.audit import MOST_OBSERVATIONS, audit, demand
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import FeaturePolicy, Policy
-from corebandit.contracts.state import IntArray, arrays_of, carry_over, check_carried
+from corebandit.contracts.state import IntArray, arrays_of, carry_over, check_carried, check_named
 from corebandit.contracts.validate import check_count, shortened
 from corebandit.randomness.stream import Stream, stream
 
@@ -86,7 +86,7 @@ class Desk:
 
     def prepare(self, state: Any, n_arms: int) -> None:
         """Have functions for states such as this one, which is used up."""
-        check_carried(self.policy.name, state)
+        check_named(self.policy.name, state)
         try:
             self._prepared = self.kind(state)
             self.compile(state, n_arms, stream(0))
@@ -104,9 +104,15 @@ class Desk:
         """Move what was learnt to a state with more room."""
         state = None
         if self.state is not None:
+            self._check_carried()
             state = self.fresh_state(n_arms, capacity)
             carry_over(self.state, state)
         self.set_state(state, n_arms, capacity)
+
+    def _check_carried(self) -> None:
+        """Raise CannotBeCarried if the policy has learnt what is not in arrays, which compiled code cannot."""
+        if not self.policy.runs_compiled and self.state is not None:
+            check_carried(self.policy.name, self.state, self.fresh_state(self.n_arms, self.capacity))
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -242,6 +248,7 @@ class Desk:
                 return None
             return (None if choice[-2] is None else self.plain_chances(choice[-2]) for choice in waiting())
 
+        self._check_carried()
         return {
             "pending_propensities": known,
             "n_observations": self.n_observations,

@@ -17,7 +17,7 @@ from corebandit.checks.ranking_checks import RANKING_CHECKS, RankingGame
 from corebandit.checks.sentences import SEED, CheckFailed, require, require_json
 from corebandit.compiled.bridge import CannotBeCompiled, machine_type
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy, RankingPolicy
-from corebandit.contracts.state import CannotBeCarried, arrays_of, check_carried
+from corebandit.contracts.state import CannotBeCarried, arrays_of
 from corebandit.parts.choose import best_arm
 from corebandit.randomness.stream import Stream, stream
 
@@ -119,7 +119,6 @@ def check_state(game: AnyGame) -> None:
         found = list(inspect.signature(function).parameters)[1:] if function else []
         wanted = f"{method} must take ({', '.join(arguments)}), not ({', '.join(found)})"
         require(len(found) == len(arguments), name, wanted)
-    check_carried(name, state)
     shared = any(np.shares_memory(a, b) for a in arrays_of(state) for b in arrays_of(other))
     require(not shared, name, "two states share an array; start must make new ones")
     contiguous = all(array.flags.c_contiguous for array in arrays_of(state))

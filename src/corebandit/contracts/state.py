@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.public_names import is_ours
 from corebandit.contracts.validate import shortened
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-LEARNING = (dict, list, set, bytearray, deque)  # what may well hold what was learnt, and is left behind
+CONTAINERS = (dict, list, set, bytearray, deque)  # that may hold what was learnt
+COMPARED = (set, bytearray, bytes, str, int, float, type(None))
 
 S = TypeVar("S", bound=tuple[Any, ...])
 
@@ -52,22 +52,39 @@ def carry_over(old: Any, new: Any) -> None:
         target[tuple(slice(length) for length in source.shape)] = source
 
 
+def check_named(name: str, state: Any) -> None:
+    """Raise a BadInput unless a policy of this name starts as all do."""
+    if not isinstance(state, tuple) or not hasattr(state, "_fields"):
+        raise BadInput(f"{name}: start must return a NamedTuple, not {shortened(state)}")
+
+
 class CannotBeCarried(BadInput):
-    """A state has something that is neither learnt in arrays nor a parameter."""
+    """A state has learnt something elsewhere than in arrays."""
 
 
-def check_carried(name: str, state: Any) -> None:
-    """Raise CannotBeCarried if a policy of this name seems to learn something that `carry_over` leaves behind.
+def check_carried(name: str, state: Any, fresh: Any) -> None:
+    """Raise CannotBeCarried if a state has learnt what `carry_over` leaves behind: a container is not as in a `fresh` one.
 
-    Other objects are taken for parameters; those of ours are made again from arrays.
+    Other objects are taken for parameters, or made again from arrays.
     """
-    if not isinstance(state, tuple):
-        raise CannotBeCarried(f"{name}: start must return a NamedTuple, not {shortened(state)}")
-    for field, value in zip(getattr(state, "_fields", map(str, range(len(state)))), state, strict=True):
+    names = getattr(state, "_fields", map(str, range(len(state))))
+    for field, value, before in zip(names, state, fresh, strict=True):
         if isinstance(value, tuple):
-            check_carried(name, value)
-        elif isinstance(value, LEARNING) or (hasattr(value, "fit") and not is_ours(type(value).__module__)):
+            check_carried(name, value, before)
+        elif isinstance(value, CONTAINERS) and _differ(value, before):
             raise CannotBeCarried(
-                f"{name} keeps a {type(value).__name__} in its state, {field}, which an agent could neither grow nor "
-                "save: keep what is learnt in arrays, or play it in experiments alone"
+                f"{name} has learnt something in {field}, a {type(value).__name__} in its state, which an agent could "
+                "neither grow nor save: keep what is learnt in arrays, or play it in experiments alone"
             )
+
+
+def _differ(one: Any, other: Any) -> bool:
+    if type(one) is not type(other):
+        return True
+    if isinstance(one, dict):
+        return one.keys() != other.keys() or any(_differ(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple | deque):
+        return len(one) != len(other) or any(map(_differ, one, other))
+    if isinstance(one, np.ndarray):
+        return not np.array_equal(one, other)
+    return isinstance(one, COMPARED) and bool(one != other)
