@@ -135,6 +135,28 @@ def test_processes_that_are_told_to_end_do_not_take_the_command_with_them(tmp_pa
     assert (ended.returncode, ended.stderr.count("Stopped"), "Traceback" in ended.stderr) == (0, 0, False)
 
 
+HASTY = """
+import multiprocessing, time
+import corebandit.cli as cli
+
+def app():
+    for _ in range(30):
+        process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(3,))
+        process.start()
+        process.terminate()
+        process.join()
+    time.sleep(1.0)
+
+cli.app = app
+cli.main()
+"""
+
+
+def test_a_process_that_is_told_to_end_before_it_has_begun_does_not_either(tmp_path):
+    ended = subprocess.run([sys.executable, "-c", HASTY], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 ENDING = """
 import os, signal
 import corebandit.cli as cli
@@ -160,9 +182,9 @@ def test_a_request_between_the_end_of_a_command_and_that_of_the_process_is_answe
 
 @pytest.mark.heavy
 def test_the_terminal_is_left_as_it_was(tmp_path):
-    """Whether writing waits is a property that all who share a terminal share."""
+    """Whether writing waits is a property that all who share a terminal share; a bar hides the cursor."""
     command = [sys.executable, "-c", DEAF, *COMPARE[len(COMMAND) :], "--horizon", "100", "--runs", "2"]
-    seen, shared = os.pipe()
+    seen, shared = os.openpty()
     process = subprocess.Popen(command, cwd=tmp_path, stderr=shared, preexec_fn=as_a_terminal_does)
     while not (tmp_path / "begun").exists():
         assert process.poll() is None
@@ -170,9 +192,11 @@ def test_the_terminal_is_left_as_it_was(tmp_path):
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=30) == 130
     assert os.get_blocking(shared)
-    os.close(shared)
-    with os.fdopen(seen) as said:
-        assert said.read().endswith("Stopped.\n")
+    said = os.read(seen, 100_000)
+    assert said.count(b"\x1b[?25l") <= said.count(b"\x1b[?25h") == 1
+    assert said.endswith(b"Stopped.\r\n")
+    for end in (seen, shared):
+        os.close(end)
 
 
 def test_termination_is_of_a_kind_that_python_never_drops():

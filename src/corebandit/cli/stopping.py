@@ -16,6 +16,7 @@ PATIENCE = 0.8  # seconds from a request until the process ends, orderly or not
 
 _answered = threading.Event()  # somebody has said that the command was stopped
 _of_children: dict[int, Any] = {}  # handlers of signals
+_masks = threading.local()  # the signals that a thread blocked before it began to fork
 
 
 class Terminated(KeyboardInterrupt):
@@ -79,16 +80,29 @@ def _in_this_process_alone(before: Mapping[int, Any]) -> Iterator[None]:
         _of_children.clear()
 
 
+def _hear_nothing() -> None:
+    """Let signals wait while a process is made, which would tell its parent until it has let go."""
+    if _of_children:
+        _masks.before = signal.pthread_sigmask(signal.SIG_BLOCK, _of_children)
+
+
+def _hear_again() -> None:
+    before, _masks.before = getattr(_masks, "before", None), None
+    if before is not None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _let_go() -> None:
     """Let go of what a new process has from its parent: a pipe to the thread that ends the parent, and handlers."""
     if _of_children:
         signal.set_wakeup_fd(-1)
         for number, handler in _of_children.items():
             signal.signal(number, handler)
+    _hear_again()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(before=_hear_nothing, after_in_child=_let_go, after_in_parent=_hear_again)
 
 
 @contextlib.contextmanager
@@ -131,7 +145,8 @@ def _insist(source: int) -> None:
             code, deadline = 128 + number[0], time.monotonic() + PATIENCE
     try:
         if not _answered.is_set() and select.select([], [2], [], 0)[1]:  # somebody may read it
-            os.write(2, b"Stopped.\n")
+            shown = b"\x1b[?25h" if os.isatty(2) else b""  # the cursor, which a bar hides
+            os.write(2, shown + b"Stopped.\n")
     finally:
         os._exit(code)
 
