@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from corebandit.catalogue import in_todays_words, known_policies, known_problems, policy_from, problem_from
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.own_files import file_of, is_own_file
+from corebandit.contracts.own_files import LONGEST_PATH, file_of, is_own_file
 from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe
 from corebandit.contracts.validate import check_number, shortened, unknown
 
@@ -111,7 +112,12 @@ def _recipe(what: str, description: Any, own: Sequence[Recipe]) -> Any:
     known: Mapping[str, type[Recipe]] = known_policies() if what == "policy" else known_problems()
     name = str(table.get("name"))
     if FILE in table:
-        table["name"] = str(table.pop(FILE))
+        table["name"] = spec = str(table.pop(FILE))
+        if not Path(path := spec.rpartition(":")[0]).is_file():
+            raise BadInput(
+                f"there is no file {shortened(path, LONGEST_PATH)} any more to make the {what} {shortened(name)} from: "
+                f"put it there, or give the {what} as it was, Experiment.from_dict(…, own=[{name}(…)])"
+            )
     elif name not in known or not known[name].can_be_rebuilt or _is_digest(known[name], table):
         raise BadInput(
             f"the {what} {shortened(name)} cannot be made from its description, as it is not one of this package, or "

@@ -159,6 +159,9 @@ class Experiment:
         """
         if not isinstance(own, list | tuple) or hasattr(own, "_fields"):
             raise BadInput(f"own must be a list of policies and problems, not {shortened(own)}")
+        for each in own:
+            if isinstance(each, type):
+                raise BadInput(f"own lists policies and problems as they were: {each.__name__}(…), not {each.__name__}")
         recipes = [each if isinstance(each, Recipe) else Given(each) for each in own]
         return cls(**described_arguments(description, recipes))
 
