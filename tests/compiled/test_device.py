@@ -25,6 +25,7 @@ with pytest.MonkeyPatch.context() as patch:
 
 pytestmark = pytest.mark.device
 
+SMALL = 128  # so that short runs have arrays that are a thread's own and others
 N_RUNS = 40  # two warps, one of which has threads that have nothing to play
 ROUNDED_OTHERWISE = 4.0  # standard errors that means may be apart
 FEWEST_SAME = 0.9  # share of runs that are the same to nine digits
@@ -33,13 +34,14 @@ HAVE_WIDTHS = ("LinUCB", "DLinUCB", "LinRandUCB", "GLMUCB", "UCBGLM", "GLMRandUC
 
 
 @pytest.fixture
-def queue():
+def queue(monkeypatch):
+    monkeypatch.setattr(batches, "SMALL", SMALL)
     with paper_gpu.laid_out():
         yield paper_gpu.PaperQueue()
 
 
 def table_of(policy, problem):
-    chunk = Chunk(problem, policy, policy.label, (50, batches.SMALL + 20), 1, "expected", 3, 3 + N_RUNS)
+    chunk = Chunk(problem, policy, policy.label, (50, SMALL + 20), 1, "expected", 3, 3 + N_RUNS)
     return Table(chunk, Instances(problem, 1, 0, 3 + N_RUNS))
 
 
