@@ -34,6 +34,8 @@ PROBLEMS = ("corebandit.problems.", "corebandit.ranking.ranking_problems")
 NEURAL = "corebandit.policies.neural."
 
 R = TypeVar("R", bound=Recipe)
+EXAMPLES = {"problem": "bernoulli(n_arms=5) or mine.py:Mine(c=2)"}
+EXAMPLE = "CORe(alpha=0.4) or mine.py:Mine(c=2)"
 
 
 def policy_from(spec: str | Mapping[str, Any]) -> AnyPolicy:
@@ -216,11 +218,16 @@ def _recipe(what: str, spec: str | Mapping[str, Any], known: Mapping[str, type[A
         return cast(R, _built(_class(what, str(spec["name"]), known, kind), (), parameters))
     match = re.fullmatch(r"\s*(?:([^()'\"]+\.py):)?\s*([A-Za-z_]\w*)\s*(\(.*\))?\s*", spec, re.DOTALL)
     if match is None:
-        raise BadInput(f"a {what} is written as a name with parameters, such as CORe(alpha=0.4), not {shortened(spec)}")
+        raise _misspelt(what, spec)
     file, name, arguments = match.groups()
     cls = _class(what, f"{file}:{name}" if file else name, known, kind)
     positional, named = _arguments(what, spec, arguments or "()")
     return cast(R, _built(cls, positional, named))
+
+
+def _misspelt(what: str, spec: str) -> BadInput:
+    example = EXAMPLES.get(what, EXAMPLE)
+    return BadInput(f"a {what} is written as a name with parameters, such as {example}, not {shortened(spec)}")
 
 
 def _class(what: str, name: str, known: Mapping[str, type[Any]], kind: type[Recipe]) -> type[Any]:
@@ -247,7 +254,7 @@ def _arguments(what: str, spec: str, text: str) -> tuple[tuple[Any, ...], dict[s
         or not isinstance(call.func, ast.Name)
         or len({keyword.arg for keyword in call.keywords} - {None}) < len(call.keywords)
     ):
-        raise BadInput(f"a {what} is written as a name with parameters, such as CORe(alpha=0.4), not {shortened(spec)}")
+        raise _misspelt(what, spec)
     try:
         positional = tuple(_parsed(what, spec, node) for node in call.args)
         return positional, {str(keyword.arg): _parsed(what, spec, keyword.value) for keyword in call.keywords}

@@ -207,6 +207,48 @@ def test_a_broken_state_is_told_what_is_wrong(make, sentence):
         cb.check_policy(Broken())
 
 
+class WritesPastItsEnd(NamedTuple):
+    rewards: np.ndarray
+    counts: np.ndarray
+
+    def score(self, rng, scores):
+        scores[:] = -self.counts
+
+    def update(self, arm, reward, rng):
+        self.rewards[int(self.counts.sum())] = reward
+        self.counts[arm] += 1.0
+
+
+@dataclass(frozen=True)
+class Overflowing(cb.Policy):
+    def start(self, n_arms, horizon, capacity):
+        return WritesPastItsEnd(np.zeros(200), np.zeros(n_arms))
+
+
+def test_code_that_would_write_past_an_array_is_not_compiled_first():
+    with pytest.raises(
+        cb.CheckFailed, match=r"Overflowing fails in .*, update: IndexError: index 200 is out of bounds"
+    ):
+        cb.check_policy(Overflowing())
+
+
+class Undecorated(Good):
+    c: float = 1.0
+
+
+class Initialised(Good):
+    def __init__(self, c=1.0):
+        object.__setattr__(self, "c", c)
+
+
+@pytest.mark.parametrize("cls", [Undecorated, Initialised])
+def test_parameters_that_no_description_has_are_told(cls, tmp_path):
+    """Made again from such a description it would be another policy."""
+    with pytest.raises(cb.CheckFailed, match=f"{cls.__name__} must be a dataclass, @dataclass"):
+        cb.check_policy(cls())
+    assert "from file" not in cb.Experiment(cb.BernoulliBandit(), [cls()]).to_dict()["policies"][cls.__name__]
+
+
 class RowState(NamedTuple):
     """Averages of the rewards times the features: simple, but a policy."""
 

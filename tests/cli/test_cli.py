@@ -7,9 +7,12 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+import corebandit as cb
 from corebandit.catalogue import known_policies, known_problems, policy_from, problem_from, split_specs
 from corebandit.cli import app
 from corebandit.cli.commands import _usual_policies
+from corebandit.cli.flags import Sampler
+from corebandit.cli.running import with_sampler
 from corebandit.clicks import PBM
 from corebandit.clicks.stored_models import write_models
 from corebandit.experiments import curve, result
@@ -18,6 +21,7 @@ from corebandit.reproduction.paper import FIGURES
 from corebandit.reproduction.studies import STUDIES
 
 SMALL = ["--horizon", "200", "--runs", "4"]
+TWICE = ["--policies", "CORe,CORe(sampler=halving)", "--policies", "UCB1"]
 
 
 def corebandit(*arguments, code=0):
@@ -164,11 +168,25 @@ def test_the_usual_ranking_policies_are_those_advised_for_any_click_model(tmp_pa
 @pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
 def test_the_sampler_can_be_set_for_all(tmp_path):
-    corebandit(
-        "compare", "--problem", "gaussian", "--policies", "CORe", *SMALL, "--out", tmp_path, "--sampler", "exact"
-    )
-    described = json.loads((tmp_path / "experiments.json").read_text())["experiments"][0]
-    assert described["policies"]["CORe"]["sampler"] == "exact"
+    corebandit("compare", "--problem", "gaussian", *TWICE, *SMALL, "--out", tmp_path, "--sampler", "exact")
+    policies = json.loads((tmp_path / "experiments.json").read_text())["experiments"][0]["policies"]
+    samplers = {label: policy.get("sampler") for label, policy in policies.items()}
+    assert samplers == {"CORe(sampler='exact')": "exact", "CORe(sampler='halving')": "halving", "UCB1": None}
+
+
+def test_the_sampler_for_all_makes_no_two_of_one_policy(tmp_path):
+    arguments = ["compare", "--problem", "gaussian", *TWICE, "--out", tmp_path, "--sampler", "halving"]
+    done = CliRunner().invoke(app, [*map(str, arguments)])
+    assert done.exit_code == 2
+    assert "with --sampler halving CORe(sampler='halving') would be there twice" in done.stderr
+
+
+def test_the_sampler_of_a_label_of_ones_own_is_set_too():
+    experiment = cb.sweep(cb.GaussianBandit(), cb.CORe(), {"alpha": [0.2, 0.4]})
+    (changed,) = with_sampler([experiment.with_policies({**experiment.policies, "mine": cb.CORe()})], Sampler.exact)
+    assert [policy.sampler for policy in changed.policies.values()] == ["exact"] * 3
+    assert list(changed.policies)[2] == "mine"
+    assert list(changed.points) == list(changed.policies)[:2]
 
 
 @pytest.mark.thorough

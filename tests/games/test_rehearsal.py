@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -165,6 +165,19 @@ class ImportState(NamedTuple):
 class Import(cb.Policy):
     def start(self, n_arms, horizon, capacity): return ImportState(np.zeros(n_arms))
 
+def bonus(count): return -count
+
+class HelpState(NamedTuple):
+    counts: np.ndarray
+    def score(self, rng, scores):
+        for arm in range(scores.size):
+            scores[arm] = bonus(self.counts[arm])
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+@dataclass(frozen=True)
+class Help(cb.Policy):
+    def start(self, n_arms, horizon, capacity): return HelpState(np.zeros(n_arms))
+
 class DeleteState(NamedTuple):
     counts: np.ndarray
     def score(self, rng, scores):
@@ -229,6 +242,7 @@ SENTENCES = {
     "Keyword": r"Keyword: its state must have score\(rng, scores\) .* not score\(\*, rng, scores\)",
     "Scipy": r"Scipy cannot be compiled: .*scipy.*\(.*mistakes\.py, line \d+\); .* runs_compiled = False",
     "Import": r"Import cannot be compiled: Use of unsupported opcode \(IMPORT_NAME\) found \(.*mistakes\.py",
+    "Help": r"Help cannot be compiled: Untyped global name 'bonus'.*mark bonus with @numba\.njit, or make it a method",
     "Delete": r"Delete cannot be compiled: AssertionError",  # which is all that numba says
     "Signature": r"Signature fails: TypeError: .*; it is called as start\(n_arms, horizon, capacity\)",
     "Forgets": r"Forgets: in round 1 score gave no number to the arms \[1, 2, .*: it must fill all of scores",
@@ -299,6 +313,60 @@ def test_a_sound_policy_is_played_and_ours_are_not_rehearsed(mistakes, monkeypat
 
     monkeypatch.setattr("corebandit.games.rehearsal._played", forbidden)
     cb.run(cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()], horizon=300, runs=2))
+
+
+class CountsByMethod(NamedTuple):
+    """An instance whose number of arms must be called for; and it wants chance where there is none."""
+
+    means: np.ndarray
+
+    def n_arms(self) -> int:
+        return self.means.size
+
+    def begin_round(self, current_round: int, rng: Stream) -> bool:
+        return False
+
+    def pull(self, arm: int, rng: Stream) -> float:
+        return self.means[arm]
+
+    def mean(self, arm: int) -> float:
+        return self.means[arm]
+
+    def best_mean(self) -> float:
+        return self.means.max()
+
+
+class Counts(CountsByMethod):
+    n_arms = 2
+
+
+@dataclass(frozen=True)
+class Draws(cb.Problem):
+    what: Any = None
+
+    def draw(self, rng):
+        return self.what
+
+
+@pytest.mark.parametrize(
+    ("drawn", "sentence"),
+    [
+        (
+            [0.2, 0.5],
+            r"Draws: draw must return a NamedTuple with n_arms, .*, not \[0.2, 0.5\]; it lacks n_arms, pull, ",
+        ),
+        (CountsByMethod(np.ones(2)), "n_arms must be a field or a property, not a method"),
+        (Counts(np.ones(2)), r"begin_round\(\) missing 1 required positional argument: 'rng'$"),
+    ],
+)
+def test_what_a_problem_draws_is_looked_at(drawn, sentence):
+    with pytest.raises(cb.BadInput, match=sentence):
+        cb.run(cb.Experiment(Draws(drawn), [cb.UCB1()], horizon=20, runs=1))
+
+
+def test_a_problem_that_does_not_say_what_it_pays_is_told_how_to():
+    with pytest.raises(cb.BadInput, match=r"; or let Draws say what it pays: a property support that returns"):
+        cb.Experiment(Draws(Counts(np.ones(2))), [cb.NPTS()], horizon=20, runs=1)
 
 
 class MeddlesState(NamedTuple):
@@ -431,7 +499,9 @@ def test_a_problem_that_tells_the_truth_wrongly_is_refused(wrong, sentence):
 
 
 def test_a_best_mean_that_no_arm_has_is_doubted_and_of_rewards_alone_it_is_all_that_counts():
-    with pytest.warns(UserWarning, match=r"the highest mean of its arms is 0\.4: what no arm can earn counts as regret"):
+    with pytest.warns(
+        UserWarning, match=r"the highest mean of its arms is 0\.4: what no arm can earn counts as regret"
+    ):
         rehearse(cb.UCB1(), Moving(too_high=0.1), 50)
     for too_high in (0.1, -0.1):
         rehearse(cb.UCB1(), Moving(too_high=too_high), 50, realised=True)

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.checks.sentences import SEED, CheckFailed, require, require_json
+from corebandit.checks.sentences import SEED, CheckFailed, as_failed, require, require_declared, require_json
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.features import check_finite
+from corebandit.contracts.instances import check_instance
 from corebandit.contracts.recipe import Problem, offers_features, shows_rankings
 from corebandit.contracts.state import arrays_of
 from corebandit.problems.given import Given
@@ -29,9 +31,19 @@ def check_problem(problem: Any, n_pulls: int = 4000) -> None:
             problem = Given(problem)
         except ValueError as error:
             raise CheckFailed(str(error)) from error
+    with as_failed(problem):
+        _check_problem(problem, n_pulls)
+
+
+def _check_problem(problem: Problem, n_pulls: int) -> None:
     name = problem.label
+    require_declared(problem)
     require_json(problem, name, "description")
     instance, twin = (problem.draw(stream(SEED, "instance")) for _ in range(2))
+    try:
+        check_instance(problem, instance)
+    except BadInput as error:
+        raise CheckFailed(str(error)) from error
     same = all(np.array_equal(a, b) for a, b in zip(arrays_of(instance), arrays_of(twin), strict=True))
     require(same, name, "drawn twice from the same stream it is two different instances")
     if shows_rankings(instance):

@@ -1,15 +1,47 @@
 """How a check fails: with a sentence."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from corebandit.contracts.recipe import Recipe
+from corebandit.compiled.bridge import CannotBeCompiled
+from corebandit.contracts.errors import BadInput
+from corebandit.contracts.recipe import Recipe, undeclared
+from corebandit.contracts.state import CannotBeCarried
+from corebandit.games.blame import blamed
 
 SEED = 11
 
 
 class CheckFailed(AssertionError):
     """A policy or problem breaks the contract; the message says how."""
+
+
+@contextmanager
+def as_failed(recipe: Recipe) -> Iterator[None]:
+    """Let what cannot be compiled, or kept by an agent, and errors of a recipe's code be sentences of the checks."""
+    try:
+        yield
+    except CheckFailed:
+        raise
+    except CannotBeCompiled as error:
+        raise CheckFailed(f"{recipe.name}: it {error}") from error
+    except CannotBeCarried as error:
+        raise CheckFailed(str(error)) from error
+    except Exception as error:
+        if isinstance(error, BadInput) or not (sentence := blamed(recipe, error)):
+            raise
+        raise CheckFailed(sentence) from error
+
+
+def require_declared(recipe: Any) -> None:
+    """Raise `CheckFailed` if a recipe has parameters that its description does not say."""
+    cls = undeclared(type(recipe))
+    name = cls.__name__ if cls else ""
+    require(
+        not cls, recipe.name, f"{name} must be a dataclass, @dataclass(frozen=True), or its parameters are not known"
+    )
 
 
 def require(condition: Any, name: str, sentence: str) -> None:

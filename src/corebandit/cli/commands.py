@@ -108,9 +108,9 @@ def compare(
         list[str], typer.Option(help='Problem, such as bernoulli or "gaussian(sigma=0.2)"; may be given several times.')
     ],
     policies: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help='Policies, such as "CORe,UCB1,CORe(alpha=0.4)" or "mine.py:MyPolicy".',
+            help='Policies, such as "CORe,UCB1,CORe(alpha=0.4)" or "mine.py:MyPolicy"; may be given several times.',
             show_default="CORe,SSMC,UCB1; by features LinCORe,LinTS,LinUCB; for rankings Ranked(CORe),"
             "Ranked(BernoulliTS),TopRank",
         ),
@@ -138,8 +138,8 @@ def compare(
         from corebandit.experiments.experiment import Experiment
 
         problems = [problem_from(spec) for spec in problem]
-        policies = _usual_policies(problems) if policies is None else policies
-        chosen = [policy_from(spec) for spec in split_specs(policies)]
+        specs = split_specs(",".join(policies) if policies else _usual_policies(problems))
+        chosen = [policy_from(spec) for spec in specs]
         if arms is not None:
             for each in problems:
                 if not hasattr(each, "n_arms"):

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,18 +28,29 @@ MOST_WARNINGS = 3
 
 
 def with_sampler(experiments: "Sequence[Experiment]", sampler: Sampler | None) -> "list[Experiment]":
-    """Set how CORe draws, in all policies that can be told."""
+    """Set how CORe draws in all policies that say nothing else, and in the labels that they have of themselves."""
     if sampler is None:
         return list(experiments)
-    return [
-        experiment.with_policies({label: _sampled(policy, sampler) for label, policy in experiment.policies.items()})
-        for experiment in experiments
-    ]
+    return [_with_sampler(experiment, sampler) for experiment in experiments]
+
+
+def _with_sampler(experiment: "Experiment", sampler: Sampler) -> "Experiment":
+    labels, policies = {}, {}
+    for label, policy in experiment.policies.items():
+        changed = _sampled(policy, sampler)
+        labels[label] = changed.label if label == policy.label else label
+        if labels[label] in policies:
+            raise BadInput(
+                f"with --sampler {sampler.value} {labels[label]} would be there twice: leave one of them out"
+            )
+        policies[labels[label]] = changed
+    points = {labels[label]: point for label, point in experiment.points.items()}
+    return replace(experiment, policies=policies, points=points)
 
 
 def _sampled(policy: "AnyPolicy", sampler: Sampler) -> "AnyPolicy":
-    """Return the policy with this sampler, if it has one or if a policy inside it does."""
-    if hasattr(policy, "sampler"):
+    """Return the policy with this sampler, if it may have one and says no other, or if a policy inside it does."""
+    if getattr(policy, "sampler", None) == Sampler.fast.value:
         return policy.changed(sampler=sampler.value)
     if hasattr(policy, "policy"):
         return policy.changed(policy=_sampled(policy.policy, sampler))

@@ -18,6 +18,7 @@ CAUSES = (
     r"Invalid use of [^\n]+",
     r"No implementation of function (?!Function\(<function rounds_)[^\n]+",  # which is a loop of ours
 )
+FUNCTION = re.compile(r"Untyped global name '(\w+)': Cannot determine Numba type of <class 'function'>")
 PLACE = re.compile(r'(?:File "|Raised from )([^"\s]+)(?:", line | \()(\d+)')
 LONGEST = 200
 SAYING_NOTHING = ("Failed in nopython", "No implementation of", "- Resolution", "There are", "- Of which", ">>> ")
@@ -36,4 +37,6 @@ def explained(error: Exception) -> str:
     cause = [*causes, *others, "numba does not say why"][0].partition(" Raised from ")[0].rstrip(". ")
     places = [(path, line) for path, line in PLACE.findall(plain) if PACKAGE not in Path(path).resolve().parents]
     where = f" ({places[-1][0]}, line {places[-1][1]})" if places else ""
-    return f"cannot be compiled: {cause.strip()[:LONGEST]}{where}; {HINT}"
+    function = FUNCTION.match(cause.strip())
+    hint = f"mark {function.group(1)} with @numba.njit, or make it a method of the state" if function else HINT
+    return f"cannot be compiled: {cause.strip()[:LONGEST]}{where}; {hint}"

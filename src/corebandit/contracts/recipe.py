@@ -12,6 +12,8 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from corebandit.contracts.public_names import is_ours
+
 REAL_LINE = (-math.inf, math.inf)
 UNIT_INTERVAL = (0.0, 1.0)
 LARGEST_REWARD = 1e100  # that agents take; squares of larger ones leave the range of floats
@@ -28,6 +30,20 @@ def added_after_0_4(default: T) -> T:
     moves, of subclasses neither.
     """
     return field(default=default, kw_only=True, metadata={ADDED_LATER: True})
+
+
+def undeclared(cls: type["Recipe"]) -> type["Recipe"] | None:
+    """Return the class, of those that a recipe's derives from, whose parameters no description has, if there is one.
+
+    It has parameters of its own, but is no dataclass.
+    """
+    for each in cls.__mro__:
+        if not issubclass(each, Recipe) or is_ours(each.__module__) or "__dataclass_params__" in vars(each):
+            continue
+        named = [name for name, kind in vars(each).get("__annotations__", {}).items() if "ClassVar" not in str(kind)]
+        if named or "__init__" in vars(each):
+            return each
+    return None
 
 
 def is_added_later(parameter: Field[Any]) -> bool:
@@ -210,11 +226,12 @@ class Problem(Recipe):
     """Something that pays rewards; `draw` makes one instance of it.
 
     `draw(rng)` returns a `NamedTuple` with the methods `pull(arm, rng)`, `mean(arm)` and `best_mean()` and the property
-    `n_arms`; regret is counted from the best mean, so no arm may be better. One that offers features has the properties `n_arms` and `n_features` and the methods `offer(round, rng,
-    features)`, which fills `features` `(n_arms, n_features)` for the coming round and returns whether they are new,
-    `pull(arm, x, rng)` and `mean(arm, x)`. One that shows rankings has the properties `n_items` and `n_positions` and
-    the methods `draw_user(rng, chance)`, which fills `chance` `(2, n_items)` for the coming round, `click(ranking,
-    chance, clicks)`, which fills `clicks` `(n_positions,)`, `value(ranking)` and `best_value()`.
+    `n_arms`; regret is counted from the best mean, so no arm may be better. One that offers features has the properties
+    `n_arms` and `n_features` and the methods `offer(round, rng, features)`, which fills `features` `(n_arms,
+    n_features)` for the coming round and returns whether they are new, `pull(arm, x, rng)` and `mean(arm, x)`. One that
+    shows rankings has the properties `n_items` and `n_positions` and the methods `draw_user(rng, chance)`, which fills
+    `chance` `(2, n_items)` for the coming round, `click(ranking, chance, clicks)`, which fills `clicks`
+    `(n_positions,)`, `value(ranking)` and `best_value()`.
 
     One that changes over time has the method `begin_round(current_round)`, which is called before each round, counted
     from 1, and returns whether means may be new. What changes lives in arrays of the instance.

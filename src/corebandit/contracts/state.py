@@ -63,9 +63,10 @@ class CannotBeCarried(BadInput):
 
 
 def check_carried(name: str, state: Any, fresh: Any) -> None:
-    """Raise CannotBeCarried if a state has learnt what `carry_over` leaves behind: a container is not as in a `fresh` one.
+    """Raise CannotBeCarried if a state has learnt what `carry_over` leaves behind.
 
-    Other objects are taken for parameters, or made again from arrays.
+    It has if a container is not as in a `fresh` state of the same size. Other objects are taken for parameters, or made
+    again from arrays.
     """
     names = getattr(state, "_fields", map(str, range(len(state))))
     for field, value, before in zip(names, state, fresh, strict=True):

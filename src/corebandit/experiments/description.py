@@ -10,7 +10,7 @@ import numpy as np
 from corebandit.catalogue import in_todays_words, known_policies, known_problems, policy_from, problem_from
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.own_files import LONGEST_PATH, file_of, is_own_file
-from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe
+from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe, undeclared
 from corebandit.contracts.validate import check_number, shortened, unknown
 
 MOST_COORDINATES = 2
@@ -56,7 +56,7 @@ def with_files(recipe: Recipe) -> dict[str, Any]:
         if isinstance(value, Recipe) and field.name in table:
             table[field.name] = with_files(value)
     cls = type(recipe)
-    if (is_own_file(cls.__module__) or _says_all(recipe)) and (path := file_of(cls)):
+    if not undeclared(cls) and (is_own_file(cls.__module__) or _says_all(recipe)) and (path := file_of(cls)):
         table[FILE] = f"{path}:{cls.__name__}"
     return table
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from corebandit.contracts.errors import BadInput
+from corebandit.contracts.instances import check_instance
 from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe, digest
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_choice, check_count, range_in_words, shortened
 from corebandit.experiments.chunks import drawn
 from corebandit.experiments.description import Point, described_arguments, with_files
 from corebandit.experiments.memory_need import check_memory, check_memory_of_actions
-from corebandit.games.blame import blaming
+from corebandit.games.blame import blaming, is_foreign
 from corebandit.games.kinds import game_of
 from corebandit.parts.warm_up import warn_if_endless
 from corebandit.problems.given import Given
@@ -96,6 +97,7 @@ class Experiment:
         check_choice("regret", regret, REGRETS)
         with blaming(problem):
             instance = problem.draw(stream(0))
+            check_instance(problem, instance)
         game = game_of(instance)
         for policy in labelled.values():
             game.check(policy, problem)
@@ -201,8 +203,15 @@ def check_rewards_fit(policy: AnyPolicy, problem: Problem) -> None:
         switch = ", or say any_reward=True to run it outside its assumptions" if hasattr(policy, "any_reward") else ""
         raise BadInput(
             f"{policy.label} is made for rewards {range_in_words(low, high)}, but {problem.label} pays rewards "
-            f"{range_in_words(least, most)}: choose another policy{switch}"
+            f"{range_in_words(least, most)}: choose another policy{switch}{_unsaid(problem)}"
         )
+
+
+def _unsaid(problem: Problem) -> str:
+    """Say how a problem that is not ours says what it pays."""
+    if not is_foreign(problem) or type(problem).support is not Problem.support:
+        return ""
+    return f"; or let {problem.name} say what it pays: a property support that returns (0.0, 1.0), if it is that"
 
 
 def _warn_of_endless_warm_up(policy: Any, sizes: tuple[int, ...], horizon: int) -> None:

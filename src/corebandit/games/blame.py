@@ -26,12 +26,17 @@ def blaming(recipe: Recipe) -> Iterator[None]:
     except BadInput:
         raise
     except Exception as error:
-        place = _foreign_place(error)
-        if place is None and not is_foreign(recipe):
-            raise
-        raise BadInput(
-            f"{recipe.name} fails{place or ''}: {_said(error)}{'' if place else _contract(recipe)}"
-        ) from error
+        if sentence := blamed(recipe, error):
+            raise BadInput(sentence) from error
+        raise
+
+
+def blamed(recipe: Recipe, error: Exception) -> str:
+    """Return what is to be said of an error of a foreign recipe's code; nothing where it is ours."""
+    place = _foreign_place(error)
+    if place is None and not is_foreign(recipe):
+        return ""
+    return f"{recipe.name} fails{place or ''}: {_said(error)}{'' if place else _contract(recipe, error)}"
 
 
 def _foreign_place(error: BaseException) -> str | None:
@@ -43,11 +48,11 @@ def _foreign_place(error: BaseException) -> str | None:
     return None
 
 
-def _contract(recipe: Recipe) -> str:
-    """Say how the one method is called that every recipe has."""
+def _contract(recipe: Recipe, error: Exception) -> str:
+    """Say how the one method is called that every recipe has, where it is that which was called."""
     kinds = ((Policy, "start"), (FeaturePolicy, "start"), (RankingPolicy, "start"), (Problem, "draw"))
     for kind, method in kinds:
-        if isinstance(recipe, kind):
+        if isinstance(recipe, kind) and f"{method}()" in str(error):
             names = list(inspect.signature(getattr(kind, method)).parameters)[1:]
             return f"; it is called as {method}({', '.join(names)})"
     return ""

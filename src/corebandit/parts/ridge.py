@@ -132,8 +132,8 @@ def times_transposed(factor: FloatArray, g: FloatArray, product: FloatArray) -> 
 def predict(features: FloatArray, theta: FloatArray, scores: FloatArray) -> None:
     """Fill `scores` with x' theta for every row x of `features` `(rows, d)`, four rows at a time.
 
-    Where fewer are left the last takes the place of those that are missing: with a loop of their own they would be added
-    up in another order, and equal rows would not tie.
+    Where fewer are left the last takes the place of those that are missing: with a loop of their own they would be
+    added up in another order, and equal rows would not tie.
     """
     n_rows, d = features.shape
     last, first = n_rows - 1, 0

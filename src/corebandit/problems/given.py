@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from corebandit.contracts.errors import BadInput
+from corebandit.contracts.instances import OF_ARMS, OF_FEATURES
 from corebandit.contracts.recipe import REAL_LINE, Problem, offers_features
 from corebandit.contracts.validate import shortened
 
@@ -24,8 +25,7 @@ class Given(Problem):
     instance: Any
 
     def __post_init__(self) -> None:
-        own = ("n_features", "offer") if offers_features(self.instance) else ("best_mean",)
-        members = ("n_arms", "pull", "mean", *own)
+        members = OF_FEATURES if offers_features(self.instance) else OF_ARMS
         missing = [name for name in members if not hasattr(self.instance, name)]
         if missing or not isinstance(self.instance, tuple):
             wanted = f"; it lacks {', '.join(missing)}" if missing else ""
