@@ -221,18 +221,25 @@ class WritesPastItsEnd(NamedTuple):
 
 @dataclass(frozen=True)
 class Overflowing(cb.Policy):
+    size: int | None = None
+
     def start(self, n_arms, horizon, capacity):
-        return WritesPastItsEnd(np.zeros(200), np.zeros(n_arms))
+        return WritesPastItsEnd(np.zeros(self.size or horizon), np.zeros(n_arms))
 
 
-def test_code_that_would_write_past_an_array_is_not_compiled_first():
-    with pytest.raises(
-        cb.CheckFailed, match=r"Overflowing fails in .*, update: IndexError: index 200 is out of bounds"
-    ):
-        cb.check_policy(Overflowing())
+@pytest.mark.parametrize(("size", "index"), [(200, 200), (None, 700)])  # agents go on beyond a horizon
+def test_code_that_would_write_past_an_array_is_not_compiled_first(size, index):
+    sentence = f"Overflowing fails in .*, update: IndexError: index {index} is out of bounds"
+    with pytest.raises(cb.CheckFailed, match=sentence):
+        cb.check_policy(Overflowing(size))
 
 
-class Undecorated(Good):
+@dataclass(frozen=True)
+class Sized(Good):
+    c: float = 2.0
+
+
+class Shadowing(Sized):
     c: float = 1.0
 
 
@@ -241,12 +248,34 @@ class Initialised(Good):
         object.__setattr__(self, "c", c)
 
 
-@pytest.mark.parametrize("cls", [Undecorated, Initialised])
-def test_parameters_that_no_description_has_are_told(cls, tmp_path):
-    """Made again from such a description it would be another policy."""
-    with pytest.raises(cb.CheckFailed, match=f"{cls.__name__} must be a dataclass, @dataclass"):
+class Fixed(Sized):
+    def __init__(self):
+        super().__init__(c=3.0)
+
+
+@pytest.mark.parametrize(
+    ("cls", "sentence"),
+    [
+        (Shadowing, "Shadowing gives c a value that no dataclass takes over: make it a dataclass, @dataclass"),
+        (Initialised, "Initialised takes c, which its description does not have: make it a dataclass, @dataclass"),
+        (Fixed, "Fixed does not take c of its description: make it a dataclass, @dataclass"),
+    ],
+)
+def test_parameters_that_no_description_has_are_told(cls, sentence):
+    """Made again from such a description it would be another policy, or none."""
+    with pytest.raises(cb.CheckFailed, match=sentence):
         cb.check_policy(cls())
-    assert "from file" not in cb.Experiment(cb.BernoulliBandit(), [cls()]).to_dict()["policies"][cls.__name__]
+
+
+class Constant(Sized):
+    SCALE: float = 1.0
+
+    def __init__(self, c=4.0, **others):
+        super().__init__(c=c, **others)
+
+
+def test_classes_without_parameters_of_their_own_need_not_be_dataclasses():
+    cb.check_policy(Constant(c=1.0))
 
 
 class RowState(NamedTuple):

@@ -109,6 +109,43 @@ def test_policies_of_one_name_come_back_from_their_own_files(tmp_path):
     assert travelled(cb.Experiment(cb.YandexLike(query=1), ranked, horizon=50)).policies == ranked
 
 
+UNDECLARED = """
+class Shadowing(Mine):
+    c: float = 2.0
+
+class Initialised(Mine):
+    def __init__(self, d=1.0):
+        object.__setattr__(self, "d", d)
+
+class Fixed(Mine):
+    def __init__(self):
+        super().__init__(c=3.0)
+
+class Constant(Mine):
+    SCALE: float = 1.0
+"""
+
+
+@pytest.mark.parametrize("name", ["Shadowing", "Initialised", "Fixed", "Constant"])
+def test_only_what_its_description_makes_again_is_taken_from_its_file(name, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(MINE + UNDECLARED)
+    policy = policy_from(f"{path}:{name}")
+    described = cb.Experiment(cb.BernoulliBandit(), {"mine": policy}).to_dict()["policies"]["mine"]
+    assert ("from file" in described) == (name == "Constant")
+
+
+def test_a_recipe_within_another_whose_file_is_gone_is_given_with_the_whole(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(MINE)
+    policy = cb.Ranked(policy_from(f"{path}:Mine"))
+    experiment = cb.Experiment(cb.YandexLike(query=1), {"ranked": policy}, horizon=50)
+    path.unlink()
+    with pytest.raises(cb.BadInput, match=r"no file .*mine.py' any more to make 'Mine' from: .*own=\[Ranked\("):
+        travelled(experiment)
+    assert travelled(experiment, own=[policy]).policies == {"ranked": policy}
+
+
 def test_what_no_description_can_make_is_given():
     class Estimator:
         def fit(self, x, y):

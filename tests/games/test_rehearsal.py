@@ -507,6 +507,41 @@ def test_a_best_mean_that_no_arm_has_is_doubted_and_of_rewards_alone_it_is_all_t
         rehearse(cb.UCB1(), Moving(too_high=too_high), 50, realised=True)
 
 
+class Estimates(NamedTuple):
+    """Arms whose means nobody knows: what they have paid, on average."""
+
+    paid: np.ndarray
+
+    @property
+    def n_arms(self) -> int:
+        return self.paid.shape[1]
+
+    def pull(self, arm: int, rng: Stream) -> float:
+        reward = rng.random()
+        self.paid[0, arm] += 1.0
+        self.paid[1, arm] += reward
+        return reward
+
+    def mean(self, arm: int) -> float:
+        return self.paid[1, arm] / self.paid[0, arm] if self.paid[0, arm] else np.nan
+
+    def best_mean(self) -> float:
+        return 0.5
+
+
+@dataclass(frozen=True)
+class Estimated(cb.Problem):
+    def draw(self, rng):
+        return Estimates(np.zeros((2, 2)))
+
+
+def test_realised_regret_is_played_whatever_means_of_arms_are():
+    played = cb.run(cb.Experiment(Estimated(), [cb.UCB1()], horizon=200, runs=3, regret="realised"))
+    assert played.summary()["mean"].is_finite().all()
+    with pytest.raises(cb.BadInput, match="the means of Estimated change while it is played"):
+        cb.run(cb.Experiment(Estimated(), [cb.UCB1()], horizon=200, runs=3))
+
+
 class Cancels(NamedTuple):
     """Arms whose means are 0, but for what rounding leaves."""
 

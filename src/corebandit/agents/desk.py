@@ -3,6 +3,7 @@
 Here is what all desks share; there is one for arms, one for rows of features, and one for rankings.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, NamedTuple
@@ -17,11 +18,15 @@ from corebandit.compiled.bridge import CannotBeCompiled, EntryPoint, machine_typ
 from corebandit.contracts.audit import MOST_OBSERVATIONS, audit, demand
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import FeaturePolicy, Policy
-from corebandit.contracts.state import IntArray, arrays_of, carry_over, check_carried, check_named
+from corebandit.contracts.state import IntArray, arrays_of, carry_over, check_named, has_containers, left_behind
 from corebandit.contracts.validate import check_count, shortened
 from corebandit.randomness.stream import Stream, stream
 
 FIRST_CAPACITY = 256
+LOG = logging.getLogger("corebandit")
+LEFT_BEHIND = (
+    "has learnt something in {} in its state, which an agent cannot copy, grow or save: keep what is learnt in arrays"
+)
 LARGEST_GROWTH = 8  # times what was saved that may be allocated: earlier versions may have kept less
 
 
@@ -50,6 +55,7 @@ class Desk:
     n_features: int | None = None
     _prepared: Any = None  # the kind of states that the functions are for
     _draw: Callable[..., Any]  # `draws`, for those who want `n_draws`
+    _has_warned = False
 
     def __init__(self, n_arms: int, horizon: int | None, seed: int, n_draws: int | None, floor: float) -> None:
         self.n_arms = n_arms  # that the state has room for
@@ -104,15 +110,22 @@ class Desk:
         """Move what was learnt to a state with more room."""
         state = None
         if self.state is not None:
-            self._check_carried()
+            self._warn_of_what_is_left_behind()
             state = self.fresh_state(n_arms, capacity)
             carry_over(self.state, state)
         self.set_state(state, n_arms, capacity)
 
-    def _check_carried(self) -> None:
-        """Raise CannotBeCarried if the policy has learnt what is not in arrays, which compiled code cannot."""
-        if not self.policy.runs_compiled and self.state is not None:
-            check_carried(self.policy.name, self.state, self.fresh_state(self.n_arms, self.capacity))
+    def left_behind(self) -> str:
+        """Name what the policy has learnt elsewhere than in arrays, which compiled code cannot."""
+        if self.policy.runs_compiled or self.state is None or not has_containers(self.state):
+            return ""
+        return left_behind(self.state, self.fresh_state(self.n_arms, self.capacity))
+
+    def _warn_of_what_is_left_behind(self) -> None:
+        """Say once in the log that what is copied or saved now lacks some of what was learnt; nothing stops for it."""
+        if not self._has_warned and (named := self.left_behind()):
+            self._has_warned = True
+            LOG.warning("%s %s", self.policy.label, LEFT_BEHIND.format(named))
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -162,6 +175,7 @@ class Desk:
     def looked_at(self, start: Callable[[], Any], offered: IntArray, allowed: IntArray, *question: Any) -> Look:
         """Return a copy of the state to be asked, made in a fresh one."""
         self.check_floor(offered.size)
+        self._warn_of_what_is_left_behind()
         state = start() if self.state is None else self.copied(start, self.state)
         return Look(start, state, question, offered, allowed)
 
@@ -248,7 +262,7 @@ class Desk:
                 return None
             return (None if choice[-2] is None else self.plain_chances(choice[-2]) for choice in waiting())
 
-        self._check_carried()
+        self._warn_of_what_is_left_behind()
         return {
             "pending_propensities": known,
             "n_observations": self.n_observations,

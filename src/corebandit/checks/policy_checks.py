@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from corebandit.agents.desk import LEFT_BEHIND
 from corebandit.checks.feature_checks import FEATURE_CHECKS
 from corebandit.checks.game_checks import N_ARMS, N_ROUNDS, ArmGame, FeatureGame, Game, fair_reward
 from corebandit.checks.ranking_checks import RANKING_CHECKS, RankingGame
@@ -21,6 +22,8 @@ from corebandit.parts.choose import best_arm
 from corebandit.randomness.stream import Stream, stream
 
 N_INTERPRETED = 120
+N_BEFORE_ADDED = 100  # rounds before an arm is added
+N_LONGEST = N_BEFORE_ADDED + N_ROUNDS  # the most that any check plays compiled code
 
 AnyGame = ArmGame | FeatureGame | RankingGame
 
@@ -48,15 +51,12 @@ def _check_choosing(policy: Policy | FeaturePolicy, horizon: int | None) -> None
     else:
         games = [ArmGame(policy, horizon)]
     game = games[0]
-    check_state(game)
     for each in games:
-        check_interpreted(each)
-        check_compiled(each)
-        check_agent(each)
-        check_saving(each)
+        for check in CHECKS:
+            check(each)
     if isinstance(game, FeatureGame):
-        for check in FEATURE_CHECKS:
-            check(game)
+        for check_features in FEATURE_CHECKS:
+            check_features(game)
     else:
         check_arms_are_alike(game)
     check_added_arm(game)
@@ -74,7 +74,7 @@ def check_ranking_policy(policy: RankingPolicy, horizon: int | None = N_ROUNDS) 
     with as_failed(policy):
         check_recipe(policy)
         game = RankingGame(policy, horizon)
-        for check in (check_state, check_interpreted, check_compiled, check_agent, check_saving, *RANKING_CHECKS):
+        for check in (*CHECKS, *RANKING_CHECKS):
             check(game)
 
 
@@ -120,8 +120,8 @@ def check_state(game: AnyGame) -> None:
 
 def check_interpreted(game: AnyGame) -> None:
     """Check that plain Python and compiled code choose the same."""
-    # As far as any check goes: compiled code of others is not let loose where it may write past an array's end.
-    n_rounds = N_ROUNDS if is_foreign(game.policy) else N_INTERPRETED
+    # As far as any check goes: plain Python says where others' code writes past an array's end, compiled code does not.
+    n_rounds = N_LONGEST if is_foreign(game.policy) else N_INTERPRETED
     same = np.allclose(game.play_interpreted(n_rounds), game.play_compiled(n_rounds), atol=1e-9)
     require(same, game.policy.name, "compiled and as plain Python it chooses differently")
 
@@ -137,6 +137,16 @@ def check_agent(game: AnyGame) -> None:
     agent: Any = game.agent()
     same = np.allclose(game.play_agent(agent, N_ROUNDS), game.play_compiled(N_ROUNDS), atol=1e-9)
     require(same, game.policy.name, "one decision at a time it chooses otherwise than in a simulation")
+
+
+def check_memory(game: AnyGame) -> None:
+    """Check that what is learnt is in arrays, which agents copy, grow and save."""
+    if game.policy.runs_compiled:
+        return
+    agent: Any = game.agent()
+    game.play_agent(agent, N_INTERPRETED)
+    named = agent._desk.left_behind()
+    require(not named, game.policy.name, f"it {LEFT_BEHIND.format(named)}")
 
 
 def check_saving(game: AnyGame) -> None:
@@ -156,6 +166,9 @@ def _continued(game: Any, agent: Any, waiting: list[Any]) -> Any:
     for decision in waiting:
         game.answer(agent, decision)
     return game.play_agent(agent, N_ROUNDS // 2)
+
+
+CHECKS = (check_state, check_interpreted, check_compiled, check_memory, check_agent, check_saving)
 
 
 def check_arms_are_alike(game: ArmGame) -> None:
@@ -183,7 +196,7 @@ def check_arms_are_alike(game: ArmGame) -> None:
 def check_added_arm(game: Game) -> None:
     """Check that an arm added later is tried, and that nothing learnt is lost."""
     name, agent = game.policy.name, game.agent()
-    game.play_agent(agent, 100)
+    game.play_agent(agent, N_BEFORE_ADDED)
     before = [array.copy() for array in arrays_of(agent._desk.state)]
     agent.add_arm("late")
     for old, new in zip(before, arrays_of(agent._desk.state), strict=True):

@@ -8,7 +8,6 @@ from typing import Any
 from corebandit.compiled.bridge import CannotBeCompiled
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import Recipe, undeclared
-from corebandit.contracts.state import CannotBeCarried
 from corebandit.games.blame import blamed
 
 SEED = 11
@@ -20,15 +19,13 @@ class CheckFailed(AssertionError):
 
 @contextmanager
 def as_failed(recipe: Recipe) -> Iterator[None]:
-    """Let what cannot be compiled, or kept by an agent, and errors of a recipe's code be sentences of the checks."""
+    """Let what cannot be compiled, and errors of a recipe's code be sentences of the checks."""
     try:
         yield
     except CheckFailed:
         raise
     except CannotBeCompiled as error:
         raise CheckFailed(f"{recipe.name}: it {error}") from error
-    except CannotBeCarried as error:
-        raise CheckFailed(str(error)) from error
     except Exception as error:
         if isinstance(error, BadInput) or not (sentence := blamed(recipe, error)):
             raise
@@ -36,12 +33,9 @@ def as_failed(recipe: Recipe) -> Iterator[None]:
 
 
 def require_declared(recipe: Any) -> None:
-    """Raise `CheckFailed` if a recipe has parameters that its description does not say."""
-    cls = undeclared(type(recipe))
-    name = cls.__name__ if cls else ""
-    require(
-        not cls, recipe.name, f"{name} must be a dataclass, @dataclass(frozen=True), or its parameters are not known"
-    )
+    """Raise `CheckFailed` unless a recipe's description has its parameters, and all of them."""
+    wrong = undeclared(type(recipe))
+    require(not wrong, recipe.name, f"{wrong}: make it a dataclass, @dataclass(frozen=True), of all its parameters")
 
 
 def require(condition: Any, name: str, sentence: str) -> None:

@@ -31,8 +31,8 @@ Fresh = Annotated[bool, typer.Option("--fresh", help="Play all of it again, what
 SamplerOption = Annotated[
     Sampler | None,
     typer.Option(
-        help="How CORe draws its noise where a policy says nothing else: fast is approximate, exact costs a draw for each past reward, halving has the "
-        "law of fast and is made for clicks on a GPU.",
+        help="How CORe draws its noise where a policy says nothing else: fast is approximate, exact costs a draw for "
+        "each past reward, halving has the law of fast and is made for clicks on a GPU.",
         show_default="fast",
     ),
 ]

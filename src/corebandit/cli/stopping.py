@@ -94,11 +94,13 @@ def _hear_again() -> None:
 
 def _let_go() -> None:
     """Let go of what a new process has from its parent: a pipe to the thread that ends the parent, and handlers."""
-    if _of_children:
-        signal.set_wakeup_fd(-1)
-        for number, handler in _of_children.items():
-            signal.signal(number, handler)
-    _hear_again()
+    try:
+        if _of_children:
+            signal.set_wakeup_fd(-1)
+            for number, handler in _of_children.items():
+                signal.signal(number, handler)
+    finally:
+        _hear_again()
 
 
 if hasattr(os, "register_at_fork"):

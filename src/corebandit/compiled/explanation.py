@@ -26,6 +26,7 @@ HINT = (
     "compiled code knows numbers, arrays, math and much of NumPy; to play in plain Python, let the policy say "
     "runs_compiled = False"
 )
+NJIT_HINT = "mark {} with @numba.njit, or make it a method of the class that calls it"
 
 
 def explained(error: Exception) -> str:
@@ -38,5 +39,5 @@ def explained(error: Exception) -> str:
     places = [(path, line) for path, line in PLACE.findall(plain) if PACKAGE not in Path(path).resolve().parents]
     where = f" ({places[-1][0]}, line {places[-1][1]})" if places else ""
     function = FUNCTION.match(cause.strip())
-    hint = f"mark {function.group(1)} with @numba.njit, or make it a method of the state" if function else HINT
+    hint = NJIT_HINT.format(function.group(1)) if function else HINT
     return f"cannot be compiled: {cause.strip()[:LONGEST]}{where}; {hint}"

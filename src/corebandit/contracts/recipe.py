@@ -5,6 +5,7 @@ A recipe is a frozen dataclass that validates in its constructor and does nothin
 """
 
 import hashlib
+import inspect
 import json
 import math
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
@@ -32,18 +33,24 @@ def added_after_0_4(default: T) -> T:
     return field(default=default, kw_only=True, metadata={ADDED_LATER: True})
 
 
-def undeclared(cls: type["Recipe"]) -> type["Recipe"] | None:
-    """Return the class, of those that a recipe's derives from, whose parameters no description has, if there is one.
-
-    It has parameters of its own, but is no dataclass.
-    """
+def undeclared(cls: type["Recipe"]) -> str:
+    """Say what of a recipe's class keeps its description from being all of its parameters, or nothing."""
     for each in cls.__mro__:
-        if not issubclass(each, Recipe) or is_ours(each.__module__) or "__dataclass_params__" in vars(each):
-            continue
-        named = [name for name, kind in vars(each).get("__annotations__", {}).items() if "ClassVar" not in str(kind)]
-        if named or "__init__" in vars(each):
-            return each
-    return None
+        if issubclass(each, Recipe) and not is_ours(each.__module__) and "__dataclass_params__" not in vars(each):
+            for parameter in fields(each):
+                if "ClassVar" not in str(inspect.get_annotations(each).get(parameter.name, "ClassVar")):
+                    return f"{each.__name__} gives {parameter.name} a value that no dataclass takes over"
+    maker = next(each for each in cls.__mro__ if "__init__" in vars(each))
+    if is_ours(maker.__module__):
+        return ""
+    taken = list(inspect.signature(cls.__init__).parameters.values())[1:]
+    named = {each.name for each in taken if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)}
+    known = {parameter.name for parameter in fields(cls)}
+    if others := sorted(named - known):
+        return f"{maker.__name__} takes {', '.join(others)}, which its description does not have"
+    if (lacking := sorted(known - named)) and not any(each.kind is each.VAR_KEYWORD for each in taken):
+        return f"{maker.__name__} does not take {', '.join(lacking)} of its description"
+    return ""
 
 
 def is_added_later(parameter: Field[Any]) -> bool:

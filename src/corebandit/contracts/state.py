@@ -19,7 +19,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 CONTAINERS = (dict, list, set, bytearray, deque)  # that may hold what was learnt
-COMPARED = (set, bytearray, bytes, str, int, float, type(None))
+PLAIN = (bytearray, bytes, str, int, float, complex, np.generic, type(None))
 
 S = TypeVar("S", bound=tuple[Any, ...])
 
@@ -58,34 +58,49 @@ def check_named(name: str, state: Any) -> None:
         raise BadInput(f"{name}: start must return a NamedTuple, not {shortened(state)}")
 
 
-class CannotBeCarried(BadInput):
-    """A state has learnt something elsewhere than in arrays."""
+def left_behind(state: Any, fresh: Any) -> str:
+    """Name what a state has learnt where `carry_over` does not look, if it has: in a container.
 
-
-def check_carried(name: str, state: Any, fresh: Any) -> None:
-    """Raise CannotBeCarried if a state has learnt what `carry_over` leaves behind.
-
-    It has if a container is not as in a `fresh` state of the same size. Other objects are taken for parameters, or made
-    again from arrays.
+    It has if that is not as in a `fresh` state of the same size. Other objects are taken for parameters, or made again
+    from arrays.
     """
     names = getattr(state, "_fields", map(str, range(len(state))))
     for field, value, before in zip(names, state, fresh, strict=True):
         if isinstance(value, tuple):
-            check_carried(name, value, before)
-        elif isinstance(value, CONTAINERS) and _differ(value, before):
-            raise CannotBeCarried(
-                f"{name} has learnt something in {field}, a {type(value).__name__} in its state, which an agent could "
-                "neither grow nor save: keep what is learnt in arrays, or play it in experiments alone"
-            )
+            if inner := left_behind(value, before):
+                return inner
+        elif isinstance(value, CONTAINERS) and _differs(value, before):
+            return f"{field}, a {type(value).__name__}"
+    return ""
 
 
-def _differ(one: Any, other: Any) -> bool:
-    if type(one) is not type(other):
-        return True
+def has_containers(state: Any) -> bool:
+    """Tell whether a state holds something in containers."""
+    return any(
+        has_containers(field) if isinstance(field, tuple) else isinstance(field, CONTAINERS) and len(field) > 0
+        for field in state
+    )
+
+
+def _differs(one: Any, other: Any) -> bool:
+    """Tell whether plain values differ; of other objects nobody knows what makes them the same, so they do not."""
+    try:
+        return type(one) is not type(other) or _differs_within(one, other)
+    except RecursionError:  # what contains itself
+        return False
+
+
+def _differs_within(one: Any, other: Any) -> bool:
     if isinstance(one, dict):
-        return one.keys() != other.keys() or any(_differ(one[key], other[key]) for key in one)
+        return len(one) != len(other) or any(
+            key not in other or _differs(value, other[key]) for key, value in one.items() if isinstance(key, PLAIN)
+        )
+    if isinstance(one, set | frozenset):
+        return len(one) != len(other) or any(item not in other for item in one if isinstance(item, PLAIN))
     if isinstance(one, list | tuple | deque):
-        return len(one) != len(other) or any(map(_differ, one, other))
-    if isinstance(one, np.ndarray):
-        return not np.array_equal(one, other)
-    return isinstance(one, COMPARED) and bool(one != other)
+        return len(one) != len(other) or any(map(_differs, one, other))
+    if isinstance(one, np.ndarray) and one.dtype != object:
+        return bool(one.shape != other.shape or one.tobytes() != other.tobytes())
+    if isinstance(one, PLAIN):
+        return bool(one != other and (one == one or other == other))  # NaN is not itself
+    return False

@@ -99,29 +99,29 @@ def _table(what: str, value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def _recipe(what: str, description: Any, own: Sequence[Recipe]) -> Any:
-    """Return the policy or the problem that was described."""
+def _recipe(what: str, description: Any, own: Sequence[Recipe], whole: str = "") -> Any:
+    """Return the policy or the problem that was described; or a recipe in it, of which `whole` is the name."""
     table = _table(f"a {what}", description)
     kind = AnyPolicy if what == "policy" else Problem
     for recipe in own:
         if isinstance(recipe, kind) and recipe.is_described_by(in_todays_words(without_files(table), recipe)):
             return recipe
+    name = str(table.get("name"))
     for key, value in table.items():
         if isinstance(value, Mapping) and FILE in value:
-            table[key] = _recipe(what, value, own)
+            table[key] = _recipe(what, value, own, whole or name)
     known: Mapping[str, type[Recipe]] = known_policies() if what == "policy" else known_problems()
-    name = str(table.get("name"))
     if FILE in table:
         table["name"] = spec = str(table.pop(FILE))
         if not Path(path := spec.rpartition(":")[0]).is_file():
             raise BadInput(
-                f"there is no file {shortened(path, LONGEST_PATH)} any more to make the {what} {shortened(name)} from: "
-                f"put it there, or give the {what} as it was, Experiment.from_dict(…, own=[{name}(…)])"
+                f"there is no file {shortened(path, LONGEST_PATH)} any more to make {shortened(name)} from: put it "
+                f"there, or give the {what} as it was, Experiment.from_dict(…, own=[{whole or name}(…)])"
             )
     elif name not in known or not known[name].can_be_rebuilt or _is_digest(known[name], table):
         raise BadInput(
             f"the {what} {shortened(name)} cannot be made from its description, as it is not one of this package, or "
-            f"made around an object or data: give it as it was, Experiment.from_dict(…, own=[{name}(…)])"
+            f"made around an object or data: give it as it was, Experiment.from_dict(…, own=[{whole or name}(…)])"
         )
     return policy_from(in_todays_words(table)) if what == "policy" else problem_from(table)
 

@@ -47,7 +47,7 @@ def rehearse(policy: AnyPolicy, problem: Problem, horizon: int, realised: bool =
     described = _described(policy), _described(problem)
     with blaming(blamed), np.errstate(all="ignore"):  # compiled code does not warn either
         doubt = _check_truth(problem, instance, min(horizon, N_ROUNDS), has_means=not realised)
-        once, again = (_played(policy, problem, horizon) for _ in range(2))
+        once, again = (_played(policy, problem, horizon, realised) for _ in range(2))
     if (_described(policy), _described(problem)) != described:
         raise BadInput(f"{blamed.name} changes its own parameters while it plays: keep what changes in the state")
     if once != again:
@@ -59,19 +59,19 @@ def rehearse(policy: AnyPolicy, problem: Problem, horizon: int, realised: bool =
         warnings.warn(doubt, stacklevel=3)
 
 
-def _played(policy: AnyPolicy, problem: Problem, horizon: int) -> list[bytes]:
+def _played(policy: AnyPolicy, problem: Problem, horizon: int, realised: bool) -> list[bytes]:
     """Play a few rounds, watched, and return what came of it."""
     n_rounds = min(horizon, N_ROUNDS)
     instance = problem.draw(stream(0))
     if policy.runs_compiled and isinstance(instance, tuple) and not instance:
         raise BadInput(f"{problem.name} {NO_FIELDS}")
-    game, truth = game_of(instance), truth_of(instance)
+    game, truth = game_of(instance), truth_of(instance, realised)
     state = policy.start_on(instance, horizon, game.n_observations(instance, n_rounds))
     if is_foreign(policy):
         _check_state(policy, state)
     watched = WatchedState(policy, problem, state)
     needs, regret, notes = game.needs(instance, (0, "rehearsal", 0)), np.zeros(1), game.notes(instance, 1)
-    game.loop.in_python(watched, instance, *needs, np.array([n_rounds]), False, regret, notes)
+    game.loop.in_python(watched, instance, *needs, np.array([n_rounds]), realised, regret, notes)
     check_unchanged(problem, instance, truth)
     arrays = arrays_of(state) if policy.runs_compiled else []
     return [array.tobytes() for array in (*arrays, regret)]
@@ -124,30 +124,29 @@ def _means(instance: Any) -> list[float]:
     return [float(instance.mean(arm)) for arm in range(instance.n_arms)]
 
 
-def truth_of(instance: Any) -> list[float] | None:
-    """Return the means of a foreign instance's arms, if it has any and does not say that they change."""
-    return _truth(instance) if is_foreign(instance) else None
+def truth_of(instance: Any, realised: bool) -> list[float] | None:
+    """Return the best mean and, unless regret is of rewards, those of a foreign instance's arms.
+
+    None if it has none, or says when they change.
+    """
+    if not is_foreign(instance) or hasattr(instance, "begin_round") or not _has_truth(instance):
+        return None
+    return [float(instance.best_mean()), *([] if realised else _means(instance))]
 
 
 def check_unchanged(problem: Problem, instance: Any, truth: list[float] | None) -> None:
     """Raise a BadInput if means have changed and the instance did not say that they may."""
-    if truth is not None:
-        check_means(problem, _truth(instance) or truth, truth)
+    if truth is not None and (now := truth_of(instance, realised=len(truth) == 1)) is not None:
+        check_means(problem, now, truth)
 
 
 def check_means(problem: Problem, means: Sequence[float], truth: Sequence[float]) -> None:
     """Raise a BadInput if the best mean and those of all arms are not what they were."""
-    if not np.allclose(means, truth, rtol=1e-9, atol=1e-12):
+    if not np.allclose(means, truth, rtol=1e-9, atol=1e-12, equal_nan=True):
         raise BadInput(
             f"the means of {problem.name} change while it is played, so that its regret would be wrong: give it a "
             "method begin_round(current_round) that says in which rounds they do"
         )
-
-
-def _truth(instance: Any) -> list[float] | None:
-    if hasattr(instance, "begin_round") or not _has_truth(instance):
-        return None
-    return [float(instance.best_mean()), *_means(instance)]
 
 
 def _described(recipe: Recipe) -> str:

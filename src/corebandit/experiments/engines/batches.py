@@ -166,7 +166,9 @@ class Batch:
         self.notes = [queue.empty((n_runs, *array.shape), array.dtype) for array in table.notes]
         self.state: Any = None
         self.tree: Any = None  # kept until all is played, since the device works on it
-        self.truth = truth_of(table.instances.of(first_run))  # of a problem that is not ours, which may change unsaid
+        # Of a problem that is not ours, which may change unsaid; realised regret asks for no means.
+        is_realised = table.chunk.regret == "realised"
+        self.truth = None if is_realised else truth_of(table.instances.of(first_run), realised=False)
 
     def is_done(self) -> bool:
         """Tell whether all runs are played."""

@@ -56,7 +56,7 @@ def play_chunk(chunk: Chunk, stop: threading.Event = NEVER) -> Runs:
         if index == 0 and policy.runs_compiled:
             nothing = (NO_ROUNDS, is_realised, regret[index], notes)
             _compile(chunk.label, game.loop, (state, problem, *needs, *nothing), stop)
-        truth = truth_of(problem)
+        truth = truth_of(problem, is_realised)
         started = time.thread_time()
         try:
             _play(chunk, game, state, problem, needs, rounds, regret[index], notes, stop)
