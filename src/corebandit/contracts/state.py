@@ -65,8 +65,8 @@ def left_behind(state: Any, fresh: Any) -> str:
     from arrays.
     """
     names = getattr(state, "_fields", map(str, range(len(state))))
-    for field, value, before in zip(names, state, fresh, strict=True):
-        if isinstance(value, tuple):
+    for field, value, before in zip(names, state, fresh, strict=False):
+        if isinstance(value, tuple) and isinstance(before, tuple):
             if inner := left_behind(value, before):
                 return inner
         elif isinstance(value, CONTAINERS) and _differs(value, before):
