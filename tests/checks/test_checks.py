@@ -1,5 +1,5 @@
 import json
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -221,17 +221,51 @@ class WritesPastItsEnd(NamedTuple):
 
 @dataclass(frozen=True)
 class Overflowing(cb.Policy):
-    size: int | None = None
+    size: str
 
     def start(self, n_arms, horizon, capacity):
-        return WritesPastItsEnd(np.zeros(self.size or horizon), np.zeros(n_arms))
+        size = {"small": 200, "horizon": horizon, "blocks": capacity // 10 * 10}[self.size]
+        return WritesPastItsEnd(np.zeros(size), np.zeros(n_arms))
 
 
-@pytest.mark.parametrize(("size", "index"), [(200, 200), (None, 700)])  # agents go on beyond a horizon
-def test_code_that_would_write_past_an_array_is_not_compiled_first(size, index):
-    sentence = f"Overflowing fails in .*, update: IndexError: index {index} is out of bounds"
+@pytest.mark.parametrize(
+    ("policy", "index"),
+    [
+        (Overflowing("small"), 200),
+        (Overflowing("horizon"), 700),  # agents go on beyond a horizon
+        (Overflowing("blocks"), 250),  # of their first 256
+        (cb.Ranked(Overflowing("small")), 200),
+    ],
+)
+def test_code_that_would_write_past_an_array_is_not_compiled_first(policy, index):
+    """Compiled, it would write to other memory and end the process, or not."""
+    sentence = f"{policy.name} fails in .*, update: IndexError: index {index} is out of bounds"
     with pytest.raises(cb.CheckFailed, match=sentence):
-        cb.check_policy(Overflowing(size))
+        cb.check_policy(policy)
+
+
+class FixedState(NamedTuple):
+    counts: np.ndarray
+
+    def score(self, rng, scores):
+        for arm in range(scores.size):
+            scores[arm] = -self.counts[arm]
+
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+
+
+@dataclass(frozen=True)
+class FixedArms(cb.Policy):
+    n_arms: int = 4
+
+    def start(self, n_arms, horizon, capacity):
+        return FixedState(np.zeros(self.n_arms))
+
+
+def test_room_for_a_number_of_arms_of_its_own_is_told_before_an_arm_is_added():
+    with pytest.raises(cb.CheckFailed, match=r"FixedArms fails in .*, score: IndexError: index 4 is out of bounds"):
+        cb.check_policy(FixedArms())
 
 
 @dataclass(frozen=True)
@@ -241,6 +275,11 @@ class Sized(Good):
 
 class Shadowing(Sized):
     c: float = 1.0
+
+
+@dataclass(frozen=True)
+class Untyped(Sized):
+    c = 1.0
 
 
 class Initialised(Good):
@@ -256,15 +295,46 @@ class Fixed(Sized):
 @pytest.mark.parametrize(
     ("cls", "sentence"),
     [
-        (Shadowing, "Shadowing gives c a value that no dataclass takes over: make it a dataclass, @dataclass"),
-        (Initialised, "Initialised takes c, which its description does not have: make it a dataclass, @dataclass"),
-        (Fixed, "Fixed does not take c of its description: make it a dataclass, @dataclass"),
+        (Shadowing, "Shadowing: c of Shadowing is no parameter, so that .*: a parameter has a type and stands in"),
+        (Untyped, "Untyped: c of Untyped is no parameter, so that"),
+        (Initialised, "Initialised: Initialised takes c, which is no parameter, so that"),
+        (Fixed, r"Fixed: it cannot be made again from its description \{.*\}: .*'c'"),
     ],
 )
 def test_parameters_that_no_description_has_are_told(cls, sentence):
     """Made again from such a description it would be another policy, or none."""
     with pytest.raises(cb.CheckFailed, match=sentence):
         cb.check_policy(cls())
+
+
+@dataclass(frozen=True)
+class TakesOver(Shadowing):
+    c: float = 5.0
+
+
+@dataclass(frozen=True)
+class Converts(Sized):
+    twice: InitVar[float | None] = None
+
+    def __post_init__(self, twice):
+        if twice is not None:
+            object.__setattr__(self, "c", 2.0 * twice)
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted(Sized):
+    d: float = 1.0
+
+
+class Documented(Sized):
+    """Says again what is there."""
+
+    c: float
+
+
+@pytest.mark.parametrize("policy", [TakesOver(), Converts(twice=1.5), Slotted(c=1.0, d=2.0), Documented(c=1.0)])
+def test_whatever_is_made_again_from_its_description_is_as_good(policy):
+    cb.check_policy(policy)
 
 
 class Constant(Sized):

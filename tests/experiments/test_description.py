@@ -123,14 +123,18 @@ class Fixed(Mine):
 
 class Constant(Mine):
     SCALE: float = 1.0
+
+class Growing(cb.CORe):
+    def __init__(self, growth=1.0, **others):
+        super().__init__(growth=growth, **others)
 """
 
 
-@pytest.mark.parametrize("name", ["Shadowing", "Initialised", "Fixed", "Constant"])
+@pytest.mark.parametrize("name", ["Shadowing", "Initialised", "Fixed", "Growing", "Constant"])
 def test_only_what_its_description_makes_again_is_taken_from_its_file(name, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(MINE + UNDECLARED)
-    policy = policy_from(f"{path}:{name}")
+    policy = policy_from(f"{path}:{name}{'(growth=0.0)' if name == 'Growing' else ''}")
     described = cb.Experiment(cb.BernoulliBandit(), {"mine": policy}).to_dict()["policies"]["mine"]
     assert ("from file" in described) == (name == "Constant")
 

@@ -18,15 +18,13 @@ from corebandit.compiled.bridge import CannotBeCompiled, EntryPoint, machine_typ
 from corebandit.contracts.audit import MOST_OBSERVATIONS, audit, demand
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import FeaturePolicy, Policy
-from corebandit.contracts.state import IntArray, arrays_of, carry_over, check_named, has_containers, left_behind
+from corebandit.contracts.state import IntArray, arrays_of, carry_over, check_named, containers_in
 from corebandit.contracts.validate import check_count, shortened
 from corebandit.randomness.stream import Stream, stream
 
 FIRST_CAPACITY = 256
 LOG = logging.getLogger("corebandit")
-LEFT_BEHIND = (
-    "has learnt something in {} in its state, which an agent cannot copy, grow or save: keep what is learnt in arrays"
-)
+LEFT_BEHIND = "{} has {} in its state, but agents copy, grow and save arrays alone: anything it learns there gets lost"
 LARGEST_GROWTH = 8  # times what was saved that may be allocated: earlier versions may have kept less
 
 
@@ -55,7 +53,6 @@ class Desk:
     n_features: int | None = None
     _prepared: Any = None  # the kind of states that the functions are for
     _draw: Callable[..., Any]  # `draws`, for those who want `n_draws`
-    _has_warned = False
 
     def __init__(self, n_arms: int, horizon: int | None, seed: int, n_draws: int | None, floor: float) -> None:
         self.n_arms = n_arms  # that the state has room for
@@ -93,6 +90,8 @@ class Desk:
     def prepare(self, state: Any, n_arms: int) -> None:
         """Have functions for states such as this one, which is used up."""
         check_named(self.policy.name, state)
+        if self._prepared is None and (named := ", ".join(containers_in(state))):
+            LOG.warning(LEFT_BEHIND.format(self.policy.label, named))
         try:
             self._prepared = self.kind(state)
             self.compile(state, n_arms, stream(0))
@@ -110,22 +109,9 @@ class Desk:
         """Move what was learnt to a state with more room."""
         state = None
         if self.state is not None:
-            self._warn_of_what_is_left_behind()
             state = self.fresh_state(n_arms, capacity)
             carry_over(self.state, state)
         self.set_state(state, n_arms, capacity)
-
-    def left_behind(self) -> str:
-        """Name what the policy has learnt elsewhere than in arrays, which compiled code cannot."""
-        if self.policy.runs_compiled or self.state is None or not has_containers(self.state):
-            return ""
-        return left_behind(self.state, self.fresh_state(self.n_arms, self.capacity))
-
-    def _warn_of_what_is_left_behind(self) -> None:
-        """Say once in the log that what is copied or saved now lacks some of what was learnt; nothing stops for it."""
-        if not self._has_warned and (named := self.left_behind()):
-            self._has_warned = True
-            LOG.warning("%s %s", self.policy.label, LEFT_BEHIND.format(named))
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -175,7 +161,6 @@ class Desk:
     def looked_at(self, start: Callable[[], Any], offered: IntArray, allowed: IntArray, *question: Any) -> Look:
         """Return a copy of the state to be asked, made in a fresh one."""
         self.check_floor(offered.size)
-        self._warn_of_what_is_left_behind()
         state = start() if self.state is None else self.copied(start, self.state)
         return Look(start, state, question, offered, allowed)
 
@@ -262,7 +247,6 @@ class Desk:
                 return None
             return (None if choice[-2] is None else self.plain_chances(choice[-2]) for choice in waiting())
 
-        self._warn_of_what_is_left_behind()
         return {
             "pending_propensities": known,
             "n_observations": self.n_observations,

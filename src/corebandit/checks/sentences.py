@@ -35,7 +35,8 @@ def as_failed(recipe: Recipe) -> Iterator[None]:
 def require_declared(recipe: Any) -> None:
     """Raise `CheckFailed` unless a recipe's description has its parameters, and all of them."""
     wrong = undeclared(type(recipe))
-    require(not wrong, recipe.name, f"{wrong}: make it a dataclass, @dataclass(frozen=True), of all its parameters")
+    advice = "a parameter has a type and stands in a dataclass, such as c: float = 1.0 below @dataclass(frozen=True)"
+    require(not wrong, recipe.name, f"{wrong}, so that files and stored results would mix it up: {advice}")
 
 
 def require(condition: Any, name: str, sentence: str) -> None:

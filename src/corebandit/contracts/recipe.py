@@ -34,23 +34,33 @@ def added_after_0_4(default: T) -> T:
 
 
 def undeclared(cls: type["Recipe"]) -> str:
-    """Say what of a recipe's class keeps its description from being all of its parameters, or nothing."""
+    """Say what a recipe's class has that no description of it has, or nothing.
+
+    That are values that no dataclass takes over for a parameter, and what an `__init__` of its own takes besides
+    parameters.
+    """
+    known = {each.name for each in fields(cls)}
+    taken_over: set[str] = set()
     for each in cls.__mro__:
-        if issubclass(each, Recipe) and not is_ours(each.__module__) and "__dataclass_params__" not in vars(each):
-            for parameter in fields(each):
-                if "ClassVar" not in str(inspect.get_annotations(each).get(parameter.name, "ClassVar")):
-                    return f"{each.__name__} gives {parameter.name} a value that no dataclass takes over"
+        if issubclass(each, Recipe) and not is_ours(each.__module__):
+            taken_over |= _own_fields(each)
+            for name, value in vars(each).items():
+                if name in known - taken_over and not inspect.ismemberdescriptor(value):  # which `slots=True` makes
+                    return f"{name} of {each.__name__} is no parameter"
     maker = next(each for each in cls.__mro__ if "__init__" in vars(each))
-    if is_ours(maker.__module__):
+    if is_ours(maker.__module__) or not is_ours(cls.describe.__module__) or not cls.can_be_rebuilt:
         return ""
     taken = list(inspect.signature(cls.__init__).parameters.values())[1:]
-    named = {each.name for each in taken if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)}
-    known = {parameter.name for parameter in fields(cls)}
-    if others := sorted(named - known):
-        return f"{maker.__name__} takes {', '.join(others)}, which its description does not have"
-    if (lacking := sorted(known - named)) and not any(each.kind is each.VAR_KEYWORD for each in taken):
-        return f"{maker.__name__} does not take {', '.join(lacking)} of its description"
+    named = [each.name for each in taken if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+    if others := [name for name in named if name not in cls.__dataclass_fields__]:  # which knows `InitVar` too
+        return f"{maker.__name__} takes {others[0]}, which is no parameter"
     return ""
+
+
+def _own_fields(cls: type) -> set[str]:
+    """Return the parameters that a class declares itself, if it is a dataclass."""
+    inherited = {id(each) for base in cls.__mro__[1:] for each in vars(base).get("__dataclass_fields__", {}).values()}
+    return {name for name, each in vars(cls).get("__dataclass_fields__", {}).items() if id(each) not in inherited}
 
 
 def is_added_later(parameter: Field[Any]) -> bool:
@@ -65,8 +75,9 @@ class Recipe:
     name: ClassVar[str]
     can_be_rebuilt: ClassVar[bool] = True  # whether its description is enough to make it again
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, **more: Any) -> None:
         """Name the recipe after its class, unless it says otherwise."""
+        super().__init_subclass__(**more)
         if "name" not in vars(cls):
             cls.name = cls.__name__
 

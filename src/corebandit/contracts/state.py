@@ -18,8 +18,7 @@ from corebandit.contracts.validate import shortened
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-CONTAINERS = (dict, list, set, bytearray, deque)  # that may hold what was learnt
-PLAIN = (bytearray, bytes, str, int, float, complex, np.generic, type(None))
+CONTAINERS = (dict, list, set, bytearray, deque)
 
 S = TypeVar("S", bound=tuple[Any, ...])
 
@@ -58,49 +57,10 @@ def check_named(name: str, state: Any) -> None:
         raise BadInput(f"{name}: start must return a NamedTuple, not {shortened(state)}")
 
 
-def left_behind(state: Any, fresh: Any) -> str:
-    """Name what a state has learnt where `carry_over` does not look, if it has: in a container.
-
-    It has if that is not as in a `fresh` state of the same size. Other objects are taken for parameters, or made again
-    from arrays.
-    """
-    names = getattr(state, "_fields", map(str, range(len(state))))
-    for field, value, before in zip(names, state, fresh, strict=False):
-        if isinstance(value, tuple) and isinstance(before, tuple):
-            if inner := left_behind(value, before):
-                return inner
-        elif isinstance(value, CONTAINERS) and _differs(value, before):
-            return f"{field}, a {type(value).__name__}"
-    return ""
-
-
-def has_containers(state: Any) -> bool:
-    """Tell whether a state holds something in containers."""
-    return any(
-        has_containers(field) if isinstance(field, tuple) else isinstance(field, CONTAINERS) and len(field) > 0
-        for field in state
-    )
-
-
-def _differs(one: Any, other: Any) -> bool:
-    """Tell whether plain values differ; of other objects nobody knows what makes them the same, so they do not."""
-    try:
-        return type(one) is not type(other) or _differs_within(one, other)
-    except RecursionError:  # what contains itself
-        return False
-
-
-def _differs_within(one: Any, other: Any) -> bool:
-    if isinstance(one, dict):
-        return len(one) != len(other) or any(
-            key not in other or _differs(value, other[key]) for key, value in one.items() if isinstance(key, PLAIN)
-        )
-    if isinstance(one, set | frozenset):
-        return len(one) != len(other) or any(item not in other for item in one if isinstance(item, PLAIN))
-    if isinstance(one, list | tuple | deque):
-        return len(one) != len(other) or any(map(_differs, one, other))
-    if isinstance(one, np.ndarray) and one.dtype != object:
-        return bool(one.shape != other.shape or one.tobytes() != other.tobytes())
-    if isinstance(one, PLAIN):
-        return bool(one != other and (one == one or other == other))  # NaN is not itself
-    return False
+def containers_in(state: Any) -> Iterator[str]:
+    """Name what a state holds that may change and that `carry_over` leaves behind."""
+    for name, value in zip(getattr(state, "_fields", ()), state, strict=False):
+        if isinstance(value, CONTAINERS):
+            yield f"{name} (a {type(value).__name__})"
+        elif isinstance(value, tuple):
+            yield from containers_in(value)

@@ -56,7 +56,7 @@ def with_files(recipe: Recipe) -> dict[str, Any]:
         if isinstance(value, Recipe) and field.name in table:
             table[field.name] = with_files(value)
     cls = type(recipe)
-    if not undeclared(cls) and (is_own_file(cls.__module__) or _says_all(recipe)) and (path := file_of(cls)):
+    if (path := file_of(cls)) and (is_own_file(cls.__module__) or _says_all(recipe)) and _is_made_again(recipe):
         table[FILE] = f"{path}:{cls.__name__}"
     return table
 
@@ -65,6 +65,16 @@ def _says_all(recipe: Recipe) -> bool:
     """Tell whether a recipe can be made again from its description alone, without arrays and recipes in it."""
     values = (getattr(recipe, field.name) for field in fields(recipe))
     return recipe.can_be_rebuilt and all(isinstance(value, PLAIN) for value in values)
+
+
+def _is_made_again(recipe: Recipe) -> bool:
+    """Tell whether the parameters that a description has make the same recipe."""
+    described = recipe.describe()
+    try:
+        again = type(recipe)(**{name: getattr(recipe, name) for name in described if name != "name"})
+    except (TypeError, ValueError, AttributeError):
+        return False
+    return not undeclared(type(recipe)) and bool(again.describe() == described)
 
 
 def described_arguments(description: Any, own: Sequence[Recipe] = ()) -> dict[str, Any]:

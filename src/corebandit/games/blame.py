@@ -4,6 +4,7 @@ import inspect
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,13 @@ from corebandit.contracts.recipe import FeaturePolicy, Policy, Problem, RankingP
 
 
 def is_foreign(value: Any) -> bool:
-    """Tell whether the class of a recipe, an instance or a state is not ours."""
-    return not is_ours(type(value).__module__)
+    """Tell whether the class of a recipe, of one within it, of an instance or of a state is not ours."""
+    return not is_ours(type(value).__module__) or (isinstance(value, Recipe) and any(map(is_foreign, _within(value))))
+
+
+def _within(recipe: Recipe) -> Iterator[Recipe]:
+    for value in (getattr(recipe, parameter.name) for parameter in fields(recipe)):
+        yield from (each for each in (value if isinstance(value, tuple) else [value]) if isinstance(each, Recipe))
 
 
 @contextmanager
