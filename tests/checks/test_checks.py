@@ -244,28 +244,17 @@ def test_code_that_would_write_past_an_array_is_not_compiled_first(policy, index
         cb.check_policy(policy)
 
 
-class FixedState(NamedTuple):
-    counts: np.ndarray
-
-    def score(self, rng, scores):
-        for arm in range(scores.size):
-            scores[arm] = -self.counts[arm]
-
-    def update(self, arm, reward, rng):
-        self.counts[arm] += 1.0
-
-
 @dataclass(frozen=True)
-class FixedArms(cb.Policy):
+class ForFour(cb.Policy):
     n_arms: int = 4
 
     def start(self, n_arms, horizon, capacity):
-        return FixedState(np.zeros(self.n_arms))
+        return State(np.zeros(self.n_arms))
 
 
 def test_room_for_a_number_of_arms_of_its_own_is_told_before_an_arm_is_added():
-    with pytest.raises(cb.CheckFailed, match=r"FixedArms fails in .*, score: IndexError: index 4 is out of bounds"):
-        cb.check_policy(FixedArms())
+    with pytest.raises(cb.CheckFailed, match=r"ForFour fails in .*, score: IndexError: index 4 is out of bounds"):
+        cb.check_policy(ForFour())
 
 
 @dataclass(frozen=True)
