@@ -72,7 +72,7 @@ def _is_made_again(recipe: Recipe) -> bool:
     described = recipe.describe()
     try:
         again = type(recipe)(**{name: getattr(recipe, name) for name in described if name != "name"})
-    except (TypeError, ValueError, AttributeError):
+    except Exception:  # of others' code, which may raise anything
         return False
     return not undeclared(type(recipe)) and bool(again.describe() == described)
 
