@@ -157,6 +157,14 @@ def test_no_rows_are_refused(frames):
         figures.regret_curves(frames.curves.clear())
 
 
+def test_only_policies_whose_runs_are_there_have_a_row(frames):
+    """A page styles all policies of its tables, some of which it draws nowhere."""
+    finals = frames.finals.filter(frames.finals["policy"] != "UCB-V")
+    for figure in figures.final_regret_panels(finals, policy_styles(frames.finals["policy"])):
+        labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+        assert labels == ["UCB1", "TS", "CORe", "CORe (warm-up 2)"]
+
+
 def test_every_run_is_a_dot_in_the_row_of_its_policy(frames):
     axes = figures.final_regrets(frames.finals).axes[1]
     assert axes.get_xscale() == "log"

@@ -85,6 +85,8 @@ def final_regrets(finals: "DataFrame") -> Figure:
 
 def final_regret_panels(finals: "DataFrame", styles: Styles) -> list[Figure]:
     """Draw each panel of `final_regrets` as a figure of its own, without a legend."""
+    found = set(finals["policy"])
+    styles = {policy: style for policy, style in styles.items() if policy in found}
     draw = partial(_draw_finals, styles=styles, has_many_dots=finals.height > _MOST_VECTOR_DOTS)
     return [
         single_panel(partial(draw, panel=panel), _height_of_rows(len(styles)))
