@@ -62,7 +62,7 @@ class Simulation:
     def play(self, rounds: int) -> CpuSeconds:
         """Play on for so many rounds and return the CPU time they took."""
         last, regret = np.array([rounds]), np.zeros(1)
-        seconds = cpu_seconds(lambda: self._play(last, False, regret, self._notes))
+        seconds = cpu_seconds(lambda: self._play(last, -1, False, regret, self._notes))
         self.round += rounds
         self.regret += regret[0]
         return seconds

@@ -24,7 +24,7 @@ def play(policy, model, n_rounds, seed=1, n_positions=5):
     run = play_rankings.compiled
     rng, users, rounds = stream(seed, "policy"), stream(seed, "users"), np.arange(1, n_rounds + 1)
     notes = new_notes(n_rounds, problem.n_items, n_positions=n_positions)
-    run(state, problem, rng, users, chance, ranking, rounds, False, regret, notes)
+    run(state, problem, rng, users, chance, ranking, rounds, -1, False, regret, notes)
     return regret, state
 
 

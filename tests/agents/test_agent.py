@@ -141,10 +141,21 @@ def test_a_saved_agent_continues_bit_for_bit(tmp_path):
 def test_what_is_saved_changes_only_together_with_its_format(tmp_path):
     make_agent().save(tmp_path / "agent.json")
     content = json.loads((tmp_path / "agent.json").read_text())
-    assert content["format"] == 4
+    assert content["format"] == 5
     assert set(content) - {"format", "digest"} == {
         *("policy", "arms", "seed", "horizon", "settings", "n_observations", "capacity"),
-        *("retired", "pending", "pending_propensities", "expired", "ids", "tallies", "recent", "rng", "state"),
+        *(
+            "retired",
+            "pending",
+            "pending_propensities",
+            "expired",
+            "ids",
+            "decided",
+            "tallies",
+            "recent",
+            "rng",
+            "state",
+        ),
     }
     assert set(content["tallies"]) == {"told", "mean", "spread", "unanswered", "patience", "last_told", "late"}
 

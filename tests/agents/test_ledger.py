@@ -129,6 +129,7 @@ def test_a_ledger_goes_on_where_it_was_saved():
         ),
         ({"tallies": {name: [0] for name in in_json(Traffic(0).content())["tallies"]}}, "tallies must be of 2 options"),
         ({"recent": [2]}, "recent must be of options"),
+        ({"decided": 1}, "decided must be a whole number of at least 2, not 1"),
     ],
 )
 def test_contradictions_are_refused_and_change_nothing(changes, sentence):
@@ -139,6 +140,7 @@ def test_contradictions_are_refused_and_change_nothing(changes, sentence):
         "pending": [["f-s-0", 0, 0.0], ["f-s-1", 1, 0.0]],
         "expired": [],
         "ids": {"family": "f", "n_numbers": 1, "sessions": {"s": 2}},
+        "decided": 2,
         **in_json(Traffic(2).content()),
     }
     new_ledger().restore(content, [("rum", "a"), ("rum", "b")])

@@ -14,7 +14,7 @@ import corebandit as cb
 from corebandit.agents.ranking_agent import Ranking
 from corebandit.contracts.state import arrays_of
 from resealed import reseal
-from same_agents import as_saved_before_0_5, in_common, number_of
+from same_agents import in_common, number_of
 
 OPTIONS = ["red", "green", "blue", "grey"]
 ROWS = np.random.default_rng(5).normal(size=(len(OPTIONS) + 2, 3))
@@ -392,7 +392,7 @@ def test_a_file_is_the_dict_and_a_digest(kind, agent, tmp_path):
         "state",
     }
     assert set(data) >= {*common, "pending", "expired", "ids", "tallies", "recent", f"{kind.option}s"}
-    assert data["format"] == 4
+    assert data["format"] == 5
 
 
 def scribble(value):
@@ -434,15 +434,15 @@ def test_a_dict_may_have_been_kept_in_another_format_than_json(kind):
         ("{}", r"^data must be a dict that to_dict\(\) returned, not '{}'"),
         ([1], r"^data must be a dict that to_dict\(\) returned, not \[1\]"),
         ({}, "^data is not a saved agent, or damaged$"),
-        ({"format": 4}, "^data is not a saved agent, or damaged$"),
-        ({"format": 4, "policy": {1, 2}}, r"^data must be what to_dict\(\) returned, which is plain JSON: .* set"),
-        ({"format": 4, "policy": {}}, "^the saved policy must be a table with a name"),
+        ({"format": 5}, "^data is not a saved agent, or damaged$"),
+        ({"format": 5, "policy": {1, 2}}, r"^data must be what to_dict\(\) returned, which is plain JSON: .* set"),
+        ({"format": 5, "policy": {}}, "^the saved policy must be a table with a name"),
         (
-            {"format": 4, "policy": {"name": "Mine"}},
+            {"format": 5, "policy": {"name": "Mine"}},
             r"^the saved policy 'Mine' .* from_dict\(data, policy=Mine\(...\)\)",
         ),
         (
-            {"format": 4, "policy": {"name": "EstimatorCORe"}},
+            {"format": 5, "policy": {"name": "EstimatorCORe"}},
             r"around an object.* from_dict\(data, policy=EstimatorCORe",
         ),
     ],
@@ -563,36 +563,11 @@ def test_an_agent_of_another_kind_is_refused(kind, agent, tmp_path):
 # Formats ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_format_of_0_4_is_read_and_written_as_today_s(kind, tmp_path):
-    agent, path = busy_agent(kind), tmp_path / "agent.json"
-    old = as_saved_before_0_5(agent.to_dict(), 2)
-    path.write_text(json.dumps(old))  # files had no digest
-    for twin in (kind.cls.from_dict(old), kind.cls.load(path), kind.cls.from_dict({**old, "format": 3})):
-        assert list(twin.pending) == list(range(len(agent.pending)))
-        assert list(twin.pending.values()) == list(agent.pending.values())
-        assert {**in_common(twin), "tallies": ()} == {**in_common(agent), "tallies": ()}
-        assert {column: set(numbers) for column, numbers in twin.to_dict()["tallies"].items()} == {
-            **{name: {0} for name in ("told", "mean", "spread", "unanswered", "late")},
-            "patience": {100},
-            "last_told": {None},
-        }
-        again = kind.cls.from_dict(twin.to_dict())
-        assert state_of(again) == state_of(twin)
-        for number in (np.int64(0), 1):
-            again.forget(number)
-            with pytest.raises(cb.AlreadyTold, match=rf"^{kind.decision} {number} was told"):
-                again.forget(number)
-        for unknown in (len(agent.pending), -1, 2.0, True, "2"):
-            with pytest.raises(cb.UnknownDecision):
-                again.forget(unknown)
-        assert number_of(kind.ask(again)) == 0
-
-
-@pytest.mark.parametrize("version", [1, 5, "4", None, True, [], 10**400])
+@pytest.mark.parametrize("version", [1, 4, "5", None, True, [], 10**400])
 def test_other_formats_are_refused(kind, agent, version, tmp_path):
     data = {**agent.to_dict(), "format": version}
     reseal(tmp_path / "agent.json", data)
-    sentence = "has format .*; this version reads formats 2, 3 and 4$"
+    sentence = "has format .*; this version reads format 5$"
     with pytest.raises(cb.DamagedFile, match=f"^data {sentence}"):
         kind.cls.from_dict(data)
     with pytest.raises(cb.DamagedFile, match=rf"agent\.json {sentence}"):

@@ -349,17 +349,6 @@ def test_recalling_what_does_not_wait_is_an_error():
         agent.recall("nobody-0")
 
 
-def test_files_from_before_propensities_are_read():
-    agent = cb.Agent(cb.UCB1(), ARMS, seed=7)
-    agent.ask()
-    data = agent.to_dict()
-    new = ("pending_propensities", "settings", "expired", "ids", "tallies", "recent")
-    old = {key: value for key, value in data.items() if key not in new}
-    for version in (2, 3):
-        twin = cb.Agent.from_dict({**old, "format": version, "pending": [[0, 2]], "next_id": 1})
-        assert twin.recall(0) == cb.Decision("blue", 0)
-
-
 BAD = {
     "none of a decision": lambda known: known.pop(),
     "no chance": lambda known: known[0][0].__setitem__(1, 0.0),

@@ -18,6 +18,7 @@ from corebandit.checks.policy_checks import (
     check_state,
 )
 from corebandit.contracts.recipe import FeaturePolicy
+from corebandit.contracts.state import IntScratch
 from often import often
 
 VARIANTS = [
@@ -181,6 +182,31 @@ class ScaledState(NamedTuple):
         self.counts[arm] += self.scale
 
 
+class LearningByScoreState(State):
+    def score(self, rng, scores):
+        self.counts[0] += 0.5
+        for arm in range(scores.size):
+            scores[arm] = -self.counts[arm]
+
+
+class TalkativeState(NamedTuple):
+    counts: np.ndarray
+    calls: IntScratch
+
+    def score(self, rng, scores):
+        self.calls[0] += 1
+        for arm in range(scores.size):
+            scores[arm] = -self.counts[arm] + (100.0 if self.calls[0] % 2 else -100.0) * arm
+
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+
+
+class RoundlessState(State):
+    def begin_round(self, current_round):
+        pass
+
+
 SHARED = np.zeros(100)
 
 
@@ -195,6 +221,18 @@ SHARED = np.zeros(100)
         (lambda n, c: [np.zeros(n)], "start must return a NamedTuple"),
         (lambda n, c: State(np.zeros(2 * n)[::2]), "an array of its state is a view with gaps"),
         (lambda n, c: ScaledState(np.zeros(n), max(1, n / 2)), "fields of the same types at all sizes"),
+        (
+            lambda n, c: LearningByScoreState(np.zeros(n)),
+            r"in round 1 score changed counts of its state: what is learnt changes in update, or in prepare\(rng\)",
+        ),
+        (
+            lambda n, c: TalkativeState(np.zeros(n), np.zeros(1, np.int64)),
+            "what it chooses depends on how often score was called",
+        ),
+        (
+            lambda n, c: RoundlessState(np.zeros(n)),
+            r"begin_round must take \(decided, left, pending\), not \(current_round\)",
+        ),
     ],
 )
 def test_a_broken_state_is_told_what_is_wrong(make, sentence):

@@ -71,7 +71,7 @@ def test_a_game_says_what_it_needs_and_how_much_room():
         assert n_observations == 20 * getattr(instance, "n_positions", 1)
         state, regret = policy.start_on(instance, 20, n_observations), np.zeros(2)
         needs, notes = game.needs(instance, (1, "", 1)), game.notes(instance, 2)
-        game.loop.compiled(state, instance, *needs, np.array([10, 20]), False, regret, notes)
+        game.loop.compiled(state, instance, *needs, np.array([10, 20]), 20, False, regret, notes)
         assert 0.0 <= regret[0] <= regret[1]
         assert regret[1] > 0.0
 
@@ -82,7 +82,14 @@ def test_the_round_reaches_a_problem_that_asks_for_it(is_compiled):
     rounds, regret = np.arange(1, 41), np.zeros(40)
     play = ARMS.loop.prepared(compiled=is_compiled)
     play(
-        Stubborn(np.zeros(2)), problem, *ARMS.needs(problem, (1, "", 1)), rounds, False, regret, ARMS.notes(problem, 40)
+        Stubborn(np.zeros(2)),
+        problem,
+        *ARMS.needs(problem, (1, "", 1)),
+        rounds,
+        -1,
+        False,
+        regret,
+        ARMS.notes(problem, 40),
     )
     # Whoever stays loses 1 in each round in which the other arm is the better one.
     assert regret.tolist() == [*[0] * 10, *range(1, 11), *[10] * 10, *range(11, 21)]
@@ -116,7 +123,7 @@ class Fading(NamedTuple):
 def test_regret_is_against_the_best_mean_of_its_own_round():
     problem, regret = Fading(np.array([1.0, 0.0])), np.zeros(6)
     needs, notes = ARMS.needs(problem, (1, "", 1)), ARMS.notes(problem, 6)
-    ARMS.loop.in_python(Stubborn(np.zeros(2)), problem, *needs, np.arange(1, 7), False, regret, notes)
+    ARMS.loop.in_python(Stubborn(np.zeros(2)), problem, *needs, np.arange(1, 7), 6, False, regret, notes)
     assert regret.tolist() == [0.0] * 6
     assert notes.best_rounds.tolist() == [1, 2, 3, 4, 5, 6]
 
@@ -215,6 +222,7 @@ def test_the_round_reaches_problems_of_every_kind(is_compiled):
         rows,
         *FEATURES.needs(rows, (1, "", 1)),
         rounds,
+        -1,
         False,
         regret,
         FEATURES.notes(rows, 40),
@@ -227,6 +235,7 @@ def test_the_round_reaches_problems_of_every_kind(is_compiled):
         ranked,
         *RANKINGS.needs(ranked, (1, "", 1)),
         rounds,
+        -1,
         False,
         regret,
         RANKINGS.notes(ranked, 40),

@@ -27,7 +27,7 @@ def played(kind, *, compiled=True, realised=False, n_noted=N_ROUNDS):
     state = policy.start_on(instance, N_ROUNDS, game.n_observations(instance, N_ROUNDS))
     notes, regret = game.notes(instance, ROUNDS.size, n_noted), np.zeros(ROUNDS.size)
     loop = game.loop.prepared(compiled=compiled)
-    loop(state, instance, *game.needs(instance, (1, kind, 1)), ROUNDS, realised, regret, notes)
+    loop(state, instance, *game.needs(instance, (1, kind, 1)), ROUNDS, -1, realised, regret, notes)
     return instance, notes, regret
 
 
@@ -147,7 +147,7 @@ class Told:
 def told(game, instance, *arms):
     notes = game.notes(instance, len(arms))
     needs, rounds = game.needs(instance, (1, "told", 0)), np.arange(1, len(arms) + 1)
-    game.loop.in_python(Told(*arms), instance, *needs, rounds, False, np.zeros(len(arms)), notes)
+    game.loop.in_python(Told(*arms), instance, *needs, rounds, -1, False, np.zeros(len(arms)), notes)
     return notes
 
 

@@ -181,7 +181,7 @@ def test_means_are_those_of_the_links():
 
 def test_before_anything_is_seen_the_estimate_is_zero():
     model = new_glm(3, 2, 10, "logistic", 2.0)
-    assert model.fit_rewards()
+    assert not model.fit_rewards()  # there is nothing new
     assert np.array_equal(model.theta, [0.0, 0.0])
     np.testing.assert_allclose(np.triu(model.factor), np.eye(2) / 2.0)
 
@@ -266,14 +266,14 @@ def test_a_fit_that_does_not_converge_says_so_and_is_counted():
     rows, counts, sums = some_data("logistic", 10)
     model = model_of("logistic", rows, counts, sums, sigma0=10.0, most_steps=1)
     before = objective("logistic", rows, counts, sums, model.theta, 10.0)
-    assert not model.fit_rewards()
+    assert model.fit_rewards()
     assert model.fits.tolist() == [1, 1]
     assert objective("logistic", rows, counts, sums, model.theta, 10.0) > before
     n_fits = 1
-    while not model.fit_rewards():  # each goes on where the last one stopped
+    while model.fit_rewards():  # each goes on where the last one stopped
         n_fits += 1
     assert 1 < n_fits < 10
-    assert model.fits.tolist() == [n_fits + 1, n_fits]
+    assert model.fits.tolist() == [n_fits, n_fits - 1]
     assert distance("logistic", rows, counts, sums, model.theta, 10.0) < 1e-7
 
 

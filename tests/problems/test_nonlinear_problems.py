@@ -145,6 +145,7 @@ def test_problems_keep_the_contract_and_play_the_same_compiled(problem):
             rewards,
             features,
             rounds,
+            -1,
             False,
             regret,
             new_notes(40, instance.n_arms),

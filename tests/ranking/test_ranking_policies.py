@@ -12,6 +12,7 @@ import pytest
 import corebandit as cb
 from corebandit.catalogue import ranking_policies
 from corebandit.checks import check_policy, check_ranking_policy
+from corebandit.compiled.bridge import prepare
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.policies.arms.klucb import bernoulli_upper_bound
 from corebandit.randomness.stream import stream
@@ -69,7 +70,9 @@ def learnt(policy, rounds, n_items=4, n_positions=3, horizon=1000):
 
 def ranked(state, n_places=3, seed=1):
     ranking = np.full(n_places, -1)
-    state.rank(stream(seed, "rank"), ranking)
+    rng = stream(seed, "rank")
+    prepare(state, rng)
+    state.rank(rng, ranking)
     return ranking.tolist()
 
 

@@ -47,7 +47,7 @@ def history():
     state = watched().start_on(problem, HORIZON, HORIZON)
     remembered = Remembered(state)
     needs, notes = game.needs(problem, (1, "watched", 0)), game.notes(problem, 1)
-    game.loop.in_python(remembered, problem, *needs, np.array([HORIZON]), False, np.zeros(1), notes)
+    game.loop.in_python(remembered, problem, *needs, np.array([HORIZON]), HORIZON, False, np.zeros(1), notes)
     return problem, state, np.array(remembered.rows), np.array(remembered.rewards)
 
 

@@ -60,7 +60,7 @@ def regrets(policy: Policy, law: int, n_problems: int) -> np.ndarray:
         state = policy.start(N_ARMS, HORIZON, HORIZON)
         play = play_arms.compiled
         notes = new_notes(1, N_ARMS)
-        play(state, problem, stream(21, run), streams(N_ARMS, 22, run), rounds, False, regret[run], notes)
+        play(state, problem, stream(21, run), streams(N_ARMS, 22, run), rounds, -1, False, regret[run], notes)
     return regret[:, 0]
 
 

@@ -77,7 +77,7 @@ class AgentViews(ContextAgent[Arm]):
         """Return what each feature of the row was worth that a decision chose, as the model has it now.
 
         For policies with a linear model and decisions that wait. What is told changes the weights, so ask before; a
-        model of perturbed rewards (GLMCORe, GLMFPL, LogPHE) has those of its last draw.
+        model of perturbed rewards (GLMCORe, GLMFPL, LogPHE) has those of its estimate, which follows from time to time.
 
         >>> from corebandit import Agent, LinGreedy
         >>> agent = Agent(LinGreedy(), arms=["gift", "news"])

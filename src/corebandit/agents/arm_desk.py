@@ -60,12 +60,16 @@ class ArmDesk(Desk):
             offered = np.unique(offered)
         if answer is not None:
             return answer(offered, traffic)
+        if self.asks_first:
+            self.begin_choice()
         if traffic.is_limiting:  # from here on as in `pick`, without another call
             offered = self.limited(offered, traffic)
         return self._select(self.state, self.rng, self.scores, offered), None, None, None
 
     def pick(self, offered: IntArray, traffic: Traffic) -> ArmChoice:
         """Return the policy's own choice."""
+        if self.asks_first:
+            self.begin_choice()
         if traffic.is_limiting:
             offered = self.limited(offered, traffic)
         return self._select(self.state, self.rng, self.scores, offered), None, None, None
@@ -73,6 +77,7 @@ class ArmDesk(Desk):
     def draw_lot(self, offered: IntArray, traffic: Traffic) -> ArmChoice:
         """Return the choice of one of many draws, and the probabilities it was made with."""
         self.check_floor(offered.size)
+        self.begin_choice()
         allowed, winners = self.limited(offered, traffic), np.empty(self.n_draws or 0, np.int64)
         self._draw(self.state, self.rng, self.scores, allowed, winners)
         index, known = self.lot(winners, allowed)

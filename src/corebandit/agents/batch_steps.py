@@ -2,17 +2,21 @@
 
 from typing import Any
 
-from corebandit.agents.steps import is_within_reach
-from corebandit.compiled.bridge import EntryPoint, inlined
+from corebandit.agents.steps import reach_of
+from corebandit.compiled.bridge import EntryPoint, inlined, tell_round
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.parts.choose import best_arm
+from corebandit.parts.rounds import rounds_left
 from corebandit.randomness.stream import Stream
 
 
 @EntryPoint.allocating_nothing
 def are_within_reach(tables: FloatArray, seen: FloatArray, reach: float) -> bool:
     """Tell whether all features `(n, rows, d)` of many decisions are within reach, and then note the largest ones."""
-    return is_within_reach(tables.reshape(tables.shape[0] * tables.shape[1], tables.shape[2]), seen, reach)
+    larger = reach_of(tables.reshape(tables.shape[0] * tables.shape[1], tables.shape[2]), seen, reach)
+    for column in range(seen.shape[1] if larger > 0 else 0):
+        seen[0, column] = seen[1, column]
+    return larger >= 0
 
 
 @EntryPoint.allocating_nothing
@@ -25,6 +29,9 @@ def select_rows(
     counts: IntArray,
     is_forced: bool,
     allowed: IntArray,
+    decided: int,
+    horizon: int,
+    pending: IntArray,
     winners: IntArray,
 ) -> None:
     """Fill `winners` `(n,)` with the best row on offer of each of `tables` `(n, rows, d)`, one after the other.
@@ -32,16 +39,19 @@ def select_rows(
     What is left out meanwhile is what `Traffic.within_limits` leaves out of one decision after the other. `counts` `(4,
     options)` are the tallies of the options, brought up to date: decisions open, and unanswered in a row, how many of
     these are fine, and rewards told; of no options, where nobody counts. `is_forced` says that tries are forced now;
-    `allowed` `(offered,)` is room.
+    `allowed` `(offered,)` is room. The policy is told of rounds after `decided` ones, of this horizon, with decisions
+    `pending` `(arms,)`, which is brought up to date.
     """
     n_open = 0
     for option in range(counts.shape[1]):
         n_open += counts[0, option]
     for user in range(tables.shape[0]):
         n_allowed = leave_out(offered, counts, n_open, is_forced, allowed)
+        tell_round(state, decided + user, rounds_left(horizon, decided + user), pending)
         state.score(tables[user], rng, scores)
         winner = best_arm(scores, allowed[:n_allowed], rng)
         winners[user] = winner
+        pending[winner] += 1
         if counts.shape[1] > 0:
             counts[0, winner] += 1
             counts[1, winner] += 1

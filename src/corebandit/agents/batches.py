@@ -79,7 +79,8 @@ class BatchAgent(AgentViews[Arm]):
         """Make many decisions; a journal tells the ids of old ones."""
         ledger, desk = self._ledger, self._desk
         placed, offered = desk.placed(tables, arms)
-        if self._by_lot is None and self.policy.runs_compiled and self.settings.max_share == 1.0:
+        is_plain = self._by_lot is None and self.settings.max_share == 1.0 and not desk.beginning.prepares
+        if is_plain and self.policy.runs_compiled:
             chosen, rows = desk.choose_many(placed, offered, ledger.traffic)
             if not chosen:
                 desk.check_many(tables)
@@ -96,7 +97,7 @@ class BatchAgent(AgentViews[Arm]):
                 decisions.append(self._receipt(decision_id, choice))
         except BaseException:
             for decision in decisions:
-                ledger.close(decision.id)
+                ledger.cancel(decision.id)
             raise
         return Decisions([made.arm for made in decisions], [made.id for made in decisions], decisions)
 

@@ -19,6 +19,7 @@ from corebandit.agents.events import (
     HOLD_OUT,
     OBSERVE,
     OBSERVE_MANY,
+    PREPARE,
     REFIT,
     REFIT_DONE,
     REFIT_FAILED,
@@ -129,7 +130,7 @@ def relearn(agent: Any, event: list[Any]) -> None:
         named = [arm_from_json(arm) for arm in arms[0]] if arms else None
         for (decision_id, chosen, chances, is_held_out), table in zip(made, array_from_json(tables), strict=True):
             _enter(agent, agent._recorded(chosen, chances, table, named), now, decision_id, is_held_out)
-    elif kind not in (CHANGE, REFIT, REFIT_DONE, REFIT_FAILED):
+    elif kind not in (CHANGE, PREPARE, REFIT, REFIT_DONE, REFIT_FAILED):
         for lesson in _lessons(kind, told):
             agent._check_lesson(lesson)
         if kind in (OBSERVE, OBSERVE_MANY) and not isinstance(agent.policy, FeaturePolicy):

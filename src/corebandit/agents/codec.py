@@ -17,8 +17,7 @@ from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.validate import check_count, shortened
 
-FORMATS = (2, 3, 4)  # that can be read; version 0.4 wrote the first, whose files have no digest
-FORMAT = FORMATS[-1]
+FORMAT = 5  # the one that is written and read
 LONGEST_MODEL = 1000  # characters of a model that an error shows: it is to be made again from them
 AT_ONCE = 3 << 16  # bytes that are encoded while no other thread can run
 MOST_BITS = 4096  # of an arm that is a number: Python reads back some more
@@ -68,12 +67,9 @@ def _checked(name: str, content: Any, *, is_file: bool) -> dict[str, Any]:
     if not isinstance(content, dict) or "format" not in content or "policy" not in content:
         raise DamagedFile(f"{name} is not a saved agent, or damaged")
     version = content["format"]
-    if version not in FORMATS:
-        *others, last = FORMATS
-        formats = f"{', '.join(map(str, others))} and {last}"
-        raise DamagedFile(f"{name} has format {shortened(version)}; this version reads formats {formats}")
-    needs_digest = is_file and version != FORMATS[0]
-    if (needs_digest or "digest" in content) and not fits_its_digest(content):
+    if version != FORMAT:
+        raise DamagedFile(f"{name} has format {shortened(version)}; this version reads format {FORMAT}")
+    if (is_file or "digest" in content) and not fits_its_digest(content):
         raise DamagedFile(f"{name} is damaged: its content does not fit its digest")
     return content
 

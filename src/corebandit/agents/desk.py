@@ -5,14 +5,14 @@ Here is what all desks share; there is one for arms, one for rows of features, a
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from corebandit.agents.codec import fill_from_json, size_in_json
-from corebandit.agents.migrations import in_todays_layout
 from corebandit.agents.propensities import Chances, chances, chances_from_json, chances_to_json, is_uniform
+from corebandit.agents.rounds import Beginning, Round, Rounds
 from corebandit.agents.traffic import Traffic
 from corebandit.compiled.bridge import CannotBeCompiled, EntryPoint, machine_type
 from corebandit.contracts.audit import MOST_OBSERVATIONS, audit, demand
@@ -20,6 +20,7 @@ from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import FeaturePolicy, Policy
 from corebandit.contracts.state import IntArray, arrays_of, carry_over, check_named, containers_in
 from corebandit.contracts.validate import check_count, shortened
+from corebandit.parts.rounds import horizon_or_unknown, rounds_left
 from corebandit.randomness.stream import Stream, stream
 
 FIRST_CAPACITY = 256
@@ -34,6 +35,7 @@ class Look(NamedTuple):
     start: Callable[[], Any]  # makes a fresh state, with room for what is copied
     state: Any
     question: tuple[Any, ...]  # what besides the state and random numbers a draw takes
+    round: Round  # what it is told of the round
     offered: IntArray
     allowed: IntArray  # of those, who may be chosen now
     stand_ins: Sequence[int] = ()  # for a policy that chooses others too, who takes their place
@@ -53,6 +55,10 @@ class Desk:
     n_features: int | None = None
     _prepared: Any = None  # the kind of states that the functions are for
     _draw: Callable[..., Any]  # `draws`, for those who want `n_draws`
+    beginning: Beginning  # of rounds
+    asks_first = False  # whether it is told of rounds or prepares
+    is_replaying = False  # whether it does again what it did
+    on_prepared: Callable[[], None] = staticmethod(lambda: None)  # is told when something was prepared
 
     def __init__(self, n_arms: int, horizon: int | None, seed: int, n_draws: int | None, floor: float) -> None:
         self.n_arms = n_arms  # that the state has room for
@@ -62,14 +68,20 @@ class Desk:
         self.capacity = FIRST_CAPACITY  # observations that the state has room for
         self.n_observations = 0
         self.rng = stream(seed, "agent")
+        self.rounds = Rounds()
 
     def reseed(self, seed: int) -> None:
         """Go on with other random numbers."""
         self.rng = stream(seed, "agent")
 
-    def taking_all(self) -> AbstractContextManager[None]:
-        """Take what was taken once, whatever would be refused now."""
-        return nullcontext()
+    @contextmanager
+    def replaying(self) -> Iterator[None]:
+        """Take what was taken once, whatever would be refused now, and prepare nothing unless told to."""
+        self.is_replaying = True
+        try:
+            yield
+        finally:
+            self.is_replaying = False
 
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
         """Return a state that has seen nothing."""
@@ -87,7 +99,7 @@ class Desk:
         """Return what the functions for a state depend on."""
         return machine_type(state) if self.policy.runs_compiled else type(state)
 
-    def prepare(self, state: Any, n_arms: int) -> None:
+    def get_ready(self, state: Any, n_arms: int) -> None:
         """Have functions for states such as this one, which is used up."""
         check_named(self.policy.name, state)
         if self._prepared is None and (named := ", ".join(containers_in(state))):
@@ -95,6 +107,9 @@ class Desk:
         try:
             self._prepared = self.kind(state)
             self.compile(state, n_arms, stream(0))
+            self.beginning = Beginning(self.function, state, n_arms, stream(0))
+            self.asks_first = self.beginning.is_told or self.beginning.prepares
+            self.rounds.wants_pending = self.beginning.is_told
         except CannotBeCompiled as error:
             raise BadInput(f"{self.policy.label} {error}") from error
 
@@ -103,7 +118,7 @@ class Desk:
         self.state, self.n_arms, self.capacity = state, n_arms, capacity
         self.scores = np.zeros(n_arms)
         if state is not None and self.kind(state) != self._prepared:
-            self.prepare(self.fresh_state(n_arms, capacity), n_arms)
+            self.get_ready(self.fresh_state(n_arms, capacity), n_arms)
 
     def make_room(self, n_arms: int, capacity: int) -> None:
         """Move what was learnt to a state with more room."""
@@ -112,6 +127,21 @@ class Desk:
             state = self.fresh_state(n_arms, capacity)
             carry_over(self.state, state)
         self.set_state(state, n_arms, capacity)
+
+    # What comes before a choice ------------------------------------------------------------------------------------
+
+    @property
+    def coming_round(self) -> Round:
+        """Return what a policy is told of the coming round."""
+        left = rounds_left(horizon_or_unknown(self.horizon), self.rounds.decided)
+        return self.rounds.decided, left, self.rounds.pending_of(self.n_arms)
+
+    def begin_choice(self) -> None:
+        """Tell the policy of the round, and let it prepare: before it is asked, of policies that `asks_first`."""
+        if self.is_replaying:
+            self.beginning.tell(self.state, self.coming_round)
+        elif self.beginning.begin(self.state, self.coming_round, self.rng):
+            self.on_prepared()
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -145,10 +175,12 @@ class Desk:
         """Fill `winners` with who would be chosen, draw by draw; the desk itself may go on meanwhile."""
         draw = self.function(self.draws, look.state, rng, *look.question, winners)
         if self.policy.runs_compiled:
+            self.beginning.begin(look.state, look.round, rng)
             draw(look.state, rng, *look.question, winners)
             return winners
         for place in range(len(winners)):  # a model that is fitted now and then is another one after a draw
             state = self.copied(look.start, look.state)
+            self.beginning.begin(state, look.round, rng)
             draw(state, rng, *look.question, winners[place : place + 1])
         return winners
 
@@ -162,7 +194,8 @@ class Desk:
         """Return a copy of the state to be asked, made in a fresh one."""
         self.check_floor(offered.size)
         state = start() if self.state is None else self.copied(start, self.state)
-        return Look(start, state, question, offered, allowed)
+        decided, left, pending = self.coming_round
+        return Look(start, state, question, (decided, left, pending.copy()), offered, allowed)
 
     def check_floor(self, n_offered: int) -> None:
         """Raise BadInput unless so many options can all have the least probability."""
@@ -275,7 +308,9 @@ class Desk:
             demand(n_observations == 0 and content["state"] == [], "nothing is learnt from before the first features")
         else:
             state = self.room_for(content["state"], capacity)
-            for array, saved in zip(arrays_of(state), in_todays_layout(state, content["state"]), strict=True):
+            n_arrays, n_saved = sum(1 for _ in arrays_of(state)), len(content["state"])
+            demand(n_saved == n_arrays, f"it holds {n_saved} arrays, not {n_arrays}")
+            for array, saved in zip(arrays_of(state), content["state"], strict=True):
                 fill_from_json(array, saved)
             self.audit(state, self.fresh_state(self.n_arms, capacity), n_observations)
             self.set_state(state, self.n_arms, capacity)

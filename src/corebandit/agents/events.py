@@ -11,7 +11,7 @@ from corebandit.contracts.features import as_rows
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import shortened
 
-REFIT, REFIT_DONE, REFIT_FAILED = "refit", "refit done", "refit failed"
+PREPARE, REFIT, REFIT_DONE, REFIT_FAILED = "prepare", "refit", "refit done", "refit failed"
 ASK_MANY, OBSERVE_MANY, COLUMNS, CHANGE = "ask many", "observe many", "columns", "change"
 ASK, HOLD_OUT, TELL, OBSERVE, FORGET, EXPIRE, LATE, ADD, RETIRE, TURN_BACK = (
     *("ask", "hold out", "tell", "observe", "forget", "expire", "late", "add", "retire", "turn back"),

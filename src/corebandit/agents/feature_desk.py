@@ -13,7 +13,7 @@ from corebandit.agents.desk import Desk, Look, tame_reward
 from corebandit.agents.frames import rows_and_arms
 from corebandit.agents.options import MOST_ROWS, Named, Unnamed
 from corebandit.agents.propensities import Chances
-from corebandit.agents.reach import ENOUGH_SEEN, out_of_reach
+from corebandit.agents.reach import ENOUGH_SEEN, check_within_reach
 from corebandit.agents.steps import draw_rows, learn_row, select_row
 from corebandit.agents.traffic import Traffic
 from corebandit.agents.widening import widen_over
@@ -23,6 +23,7 @@ from corebandit.contracts.features import LARGEST_FEATURE, as_row, as_rows, chec
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_count
+from corebandit.parts.rounds import horizon_or_unknown
 from corebandit.randomness.stream import Stream
 
 N_FEATURES = 3  # while nobody knows
@@ -46,12 +47,12 @@ class FeatureDesk(Desk):
         limit: float | None = None,
     ) -> None:
         super().__init__(len(options.names or ()), horizon, seed, n_draws, floor)
-        self.seen, self.reach = np.zeros((2, 0)), 0.0  # of features: see `is_within_reach`
+        self.seen, self.reach = np.zeros((2, 0)), 0.0  # of features: see `reach_of`
         self.limit, self.n_seen = limit, 0  # decisions, up to as many as are needed
         self.policy, self.options = policy, options
         self.set_state(None, self.n_arms, self.capacity)
         # Compile now and not in the first decision: sizes, not known yet, are no part of machine code.
-        self.prepare(policy.start(2, N_FEATURES, horizon, self.capacity), n_arms=2)
+        self.get_ready(policy.start(2, N_FEATURES, horizon, self.capacity), n_arms=2)
 
     def compile(self, state: Any, n_arms: int, rng: Stream) -> None:
         """Compile for states such as this one of `n_arms` arms, which is used up."""
@@ -91,9 +92,14 @@ class FeatureDesk(Desk):
             if not is_finite(table):
                 return -1, table[0], None, None
             self.make_room_for("features", n_rows, d)
+        if self.asks_first:
+            self.begin_choice()
         if traffic.is_limiting:
             offered = self.limited(offered, traffic)
         index = int(self._select(self.state, self.rng, table, self.scores[:n_rows], offered, self.seen, self.reach))
+        if index < -1:
+            index = -2 - index
+            self.seen[0] = self.seen[1]
         if self.n_seen < ENOUGH_SEEN and index >= 0:
             self.count_seen(1)
         return index, table[index].copy(), None, None
@@ -122,8 +128,9 @@ class FeatureDesk(Desk):
             self.make_room_for("features", n_rows, d)
         counts, is_forced = traffic.counts(), self.is_warming_up
         allowed, winners = np.empty_like(offered), np.empty(n, np.int64)
-        given = self.state, self.rng, tables, self.scores[:n_rows], offered, counts, is_forced, allowed, winners
-        select_rows.compiled(*given)
+        decided, _, pending = self.coming_round
+        given = self.state, self.rng, tables, self.scores[:n_rows], offered, counts, is_forced, allowed
+        select_rows.compiled(*given, decided, horizon_or_unknown(self.horizon), pending.copy(), winners)
         self.seen = seen
         self.count_seen(n)
         return winners.tolist(), tables[np.arange(n), winners]
@@ -135,6 +142,7 @@ class FeatureDesk(Desk):
         if d != self.n_features or n_rows > self.n_arms:
             self.make_room_for("features", n_rows, d)
         self.note(table)
+        self.begin_choice()
         allowed, winners = self.limited(offered, traffic), np.empty(self.n_draws or 0, np.int64)
         self._draw(self.state, self.rng, table, self.scores[:n_rows], allowed, winners)
         index, known = self.lot(winners, allowed)
@@ -198,23 +206,15 @@ class FeatureDesk(Desk):
 
     def check_reach(self, name: str, rows: FloatArray) -> None:
         """Raise BadFeatures that says where, if a number of rows `(n, d)` or of a row `(d,)` is too large."""
-        check_finite(name, rows)
-        largest, reach = self.seen[0], self.reach
-        if reach == 0.0 or rows.shape[-1] != largest.size or not largest.any():
-            return
-        places = np.argwhere(np.abs(rows) > reach * np.where(largest > 0.0, largest, largest.max()))
-        if places.size:
-            *row, column = places[0].tolist()
-            where = f"row {row[0]}, column {column}" if row else f"column {column}"
-            before = f"{largest[column]:g}" if largest[column] > 0.0 else f"0, and {largest.max():g} in any column"
-            raise out_of_reach(f"{name}: {where}", float(rows[(*row, column)]), before, reach)
+        check_within_reach(name, rows, self.seen[0], self.reach)
 
     @contextmanager
-    def taking_all(self) -> Iterator[None]:
+    def replaying(self) -> Iterator[None]:
         """Take features of any size for a while: what was taken once is history."""
         limit, self.limit, self.reach = self.limit, None, 0.0
         try:
-            yield
+            with super().replaying():
+                yield
         finally:
             self.limit = limit
             self.count_seen(0)

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 from corebandit.agents.ids import GIVEN, LOST, DecisionId, Ids
+from corebandit.agents.rounds import Rounds
 from corebandit.agents.traffic import Traffic
 from corebandit.contracts.audit import demand
 from corebandit.contracts.errors import AlreadyTold, LostDecision, TooLate, UnknownDecision
@@ -38,6 +39,8 @@ class Ledger(Generic[Chosen, Choice]):
         Counts what each option gets.
     is_of_one
         Whether every choice begins with the index of the one option that it is of: these are counted faster.
+    rounds
+        Counts decisions. A choice begins with the index of its option, or with those of several.
 
     >>> ledger = Ledger[str, int]("decision", "a reward is", lambda arm: f"chose {arm!r}", lambda choice: (choice,),
     ...                           Traffic(1))
@@ -59,9 +62,11 @@ class Ledger(Generic[Chosen, Choice]):
         options_of: Callable[[Choice], Sequence[int]],
         traffic: Traffic,
         is_of_one: bool = False,
+        rounds: Rounds | None = None,
     ) -> None:
         self.noun, self.lesson, self.in_words = noun, lesson, in_words
         self.options_of, self.traffic, self.is_of_one = options_of, traffic, is_of_one
+        self.rounds = Rounds() if rounds is None else rounds
         self.ids = Ids()
         self.waiting: dict[DecisionId, tuple[Chosen, Choice, float]] = {}  # in the order of the decisions
         self.expired: dict[DecisionId, Sequence[int]] = {}  # the last of them, and of which options they were
@@ -73,6 +78,7 @@ class Ledger(Generic[Chosen, Choice]):
         else:
             self.ids.note_id(decision_id)
         self.waiting[decision_id] = chosen, choice, now
+        self.rounds.enter(choice[0])
         if self.is_of_one:
             self.traffic.decide(choice[0])  # an option, and nothing else to look for
         else:
@@ -90,6 +96,7 @@ class Ledger(Generic[Chosen, Choice]):
             for decision_id in ids:
                 self.ids.note_id(decision_id)
         self.waiting.update(zip(ids, zip(chosen, choices, repeat(now)), strict=True))
+        self.rounds.enter_many(choices)
         if self.is_of_one:
             for option, times in Counter(map(itemgetter(0), choices)).items():
                 self.traffic.decide(option, times)
@@ -131,11 +138,17 @@ class Ledger(Generic[Chosen, Choice]):
     def close(self, decision_id: DecisionId) -> None:
         """Let a decision wait no longer: it was answered, or never will be."""
         _, choice, _ = self.waiting.pop(decision_id)
+        self.rounds.close(choice[0])
         if self.is_of_one:
             self.traffic.close(choice[0])
         else:
             for option in self.options_of(choice):
                 self.traffic.close(option)
+
+    def cancel(self, decision_id: DecisionId) -> None:
+        """Close a decision that was never made after all."""
+        self.close(decision_id)
+        self.rounds.decided -= 1
 
     def expire(self, decision_id: DecisionId) -> None:
         """Let a decision wait no longer because its time is over."""
@@ -189,11 +202,13 @@ class Ledger(Generic[Chosen, Choice]):
             "pending": lambda: ([key, plain(it[1]), it[2]] for key, it in zip(ids, waiting, strict=True)),
             "expired": lambda: ([key, list(options)] for key, options in expired),
             "ids": self.ids.content(chain(self.waiting, self.expired)),
+            "decided": self.rounds.decided,
             **self.traffic.content(),
         }
 
     def restore(self, content: dict[str, Any], decisions: Iterable[tuple[Chosen, Choice]]) -> None:
         """Go on with what was saved; `decisions` are what was read of those that wait, in their order."""
+        decided = check_count("decided", content["decided"], at_least=len(content["pending"]))
         ids = Ids()
         ids.restore(content["ids"])
         waiting = dict[DecisionId, tuple[Chosen, Choice, float]]()
@@ -210,3 +225,6 @@ class Ledger(Generic[Chosen, Choice]):
         demand(waiting.keys().isdisjoint(expired), "expired must not wait")
         self.traffic.restore(content, [self.options_of(choice) for _, choice, _ in waiting.values()])
         self.ids, self.waiting, self.expired = ids, waiting, expired
+        for _, choice, _ in waiting.values():
+            self.rounds.enter(choice[0])
+        self.rounds.decided = decided

@@ -4,6 +4,7 @@ import math
 import secrets
 import threading
 import warnings
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
@@ -15,7 +16,7 @@ from corebandit.agents import settings as settings_module
 from corebandit.agents.codec import arm_to_json
 from corebandit.agents.control import Control
 from corebandit.agents.desk import Desk
-from corebandit.agents.events import ADD, EXPIRE, FORGET, LATE, RETIRE, TURN_BACK
+from corebandit.agents.events import ADD, EXPIRE, FORGET, LATE, PREPARE, RETIRE, TURN_BACK
 from corebandit.agents.forks import in_forks
 from corebandit.agents.gain import Gain, gain_of
 from corebandit.agents.ids import DecisionId
@@ -69,7 +70,8 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
         n_options = len(self._options.names or ())
         traffic = Traffic(n_options, self.settings.patience, self.settings.max_share)
         is_of_one = self._chooses_one and n_options > 0
-        self._ledger = Ledger(noun, lesson, in_words, self._desk.options_of, traffic, is_of_one)
+        self._ledger = Ledger(noun, lesson, in_words, self._desk.options_of, traffic, is_of_one, self._desk.rounds)
+        self._desk.on_prepared = partial(type(self)._note_prepared, weakref.proxy(self))  # no cycle keeps it alive
         self._control, share, desk = Control(n_options), self.settings.holdout, self._desk
         by_lot = None if self.settings.propensity_draws is None else desk.draw_lot
         self._by_lot = partial(desk.hold_out, share, by_lot or desk.pick) if share > 0 else by_lot
@@ -157,6 +159,12 @@ class LiveAgent(ShowsItself, SavesItself, ABC, Generic[Chosen, Choice]):
         """Let no decision be of the future: the clock went backwards."""
         if self._ledger.turn_back(now) and self._journal is not None:
             self._journal([TURN_BACK, now])
+
+    def _note_prepared(self) -> None:
+        """Tell the journal that the policy has prepared a decision, and what it had room for."""
+        if self._journal is not None:
+            sizes = [] if self._desk.n_features is None else [self._desk.n_arms, self._desk.n_features]
+            self._journal([PREPARE, *sizes])
 
     # Decisions that wait too long ---------------------------------------------------------------------------------
 

@@ -72,6 +72,8 @@ class RankingDesk(Desk):
 
     def pick(self, offered: IntArray, traffic: Traffic) -> RankingChoice:
         """Return the policy's own ranking."""
+        if self.asks_first:
+            self.begin_choice()
         allowed = offered
         if traffic.is_limiting:
             allowed = traffic.within_limits(offered, self.n_positions)
@@ -92,26 +94,23 @@ class RankingDesk(Desk):
         return np.zeros(self.n_positions + self.n_arms - offered.size, np.int64)
 
     def draw_lot(self, offered: IntArray, traffic: Traffic) -> RankingChoice:
-        """Return the choice of one of many draws, and the probabilities it was made with.
+        """Return the choice of one of many draws, the first, and the probabilities it was made with.
 
-        That draw is made once more in the end: a policy may note what it ranked last, as RankedBandits does.
+        Where a policy prepares what it ranks, the other draws prepare too, in a copy.
         """
         self.check_floor(offered.size)
+        self.begin_choice()
         allowed = self.limited(offered, traffic)
-        rng, ranking = self.rng, self.room_to_rank(allowed)
+        rng, ranking, state = self.rng, self.room_to_rank(allowed), self.state
+        if self.beginning.prepares:
+            state = self.copied(partial(self.fresh_state, self.n_arms, self.capacity), state)
         winners = np.zeros((self.n_draws or 0, self.n_positions), np.int64)
-        deciding = rng.integers(len(winners))
-        self._draw(self.state, rng, ranking, allowed, winners[:deciding])
-        before = rng.words.copy()
-        self._draw(self.state, rng, ranking, allowed, winners[deciding:])
-        after = rng.words.copy()
-        rng.words[:] = before
-        self._select(self.state, rng, ranking, allowed, np.zeros(self.n_positions, np.int64))
-        rng.words[:] = after
+        self._select(self.state, rng, ranking, allowed, winners[0])
+        self._draw(state, rng, ranking, allowed, winners[1:])
         may_be_shown = traffic.within_limits(offered, self.n_positions)
         if may_be_shown.size < allowed.size:
             replace_in_all(winners, traffic.by_burden(may_be_shown))
-        chosen: IntArray = winners[deciding].copy()
+        chosen: IntArray = winners[0].copy()
         if is_uniform(rng, may_be_shown.size, self.floor):
             chosen = shuffled(rng, may_be_shown, self.n_positions)
         return chosen, self.chances(winners, may_be_shown), None

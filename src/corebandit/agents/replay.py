@@ -16,6 +16,7 @@ from corebandit.agents.events import (
     LATE,
     OBSERVE,
     OBSERVE_MANY,
+    PREPARE,
     REFIT,
     REFIT_DONE,
     REFIT_FAILED,
@@ -35,14 +36,19 @@ class ChosenOtherwise(DamagedFile):
 
 def replay(agent: Any, event: list[Any]) -> None:
     """Let an agent do once more what it did; features that were taken then are taken again."""
-    with agent._desk.taking_all():
+    with agent._desk.replaying():
         _do_again(agent, event)
 
 
 def _do_again(agent: Any, event: list[Any]) -> None:
     kind, *told = event
     ledger = agent._ledger
-    if kind in (ASK, HOLD_OUT):
+    if kind == PREPARE:
+        desk = agent._desk
+        if told and (told[1] != desk.n_features or told[0] > desk.n_arms):
+            desk.make_room_for("features", *told)
+        desk.beginning.begin(desk.state, desk.coming_round, desk.rng)
+    elif kind in (ASK, HOLD_OUT):
         decision_id, now, chosen, _, *given = told  # propensities come out again
         choice = agent._choose(*from_journal(*given))
         now_chosen, then = agent._chosen(choice), agent._from_journal(chosen)

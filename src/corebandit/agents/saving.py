@@ -18,7 +18,6 @@ from corebandit.agents.codec import (
     read_content,
     write_content,
 )
-from corebandit.agents.migrations import in_todays_format
 from corebandit.agents.settings import Clock, Settings, checked_clock
 from corebandit.contracts.audit import demand
 from corebandit.contracts.errors import BadInput, DamagedFile
@@ -153,7 +152,7 @@ class SavesItself:
         if policy is not None:
             cls._check_policy(policy)  # else it is the file that is wrong
         try:
-            return cls._restored(in_todays_format(content), found, clock)
+            return cls._restored(content, found, clock)
         except DAMAGED as error:
             raise DamagedFile(f"{source.name} is not a saved {cls._kind}, or damaged: {error}") from error
 
@@ -182,14 +181,8 @@ class SavesItself:
         """Go on with what only some agents have."""
 
     def _restore_ledger(self, content: dict[str, Any], decisions: list[tuple[Any, Any]]) -> None:
-        ledger = self._ledger
-        if content["tallies"] is None:
-            now = self._now()
-            pending = [[decision_id, choice, now] for decision_id, choice, _ in content["pending"]]
-            ledger.traffic.trust_everyone()
-            content = {**content, **in_json(ledger.traffic.content()), "pending": pending}
-        ledger.restore(content, decisions)
-        self._latest = ledger.latest
+        self._ledger.restore(content, decisions)
+        self._latest = self._ledger.latest
 
 
 def _source(name: str, method: str, argument: str) -> Source:

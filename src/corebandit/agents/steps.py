@@ -7,11 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.compiled.bridge import EntryPoint, inlined
+from corebandit.compiled.bridge import EntryPoint, inlined, prepare, tell_round
 from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.parts.choose import best_arm
 from corebandit.randomness.stream import Stream
+
+
+@EntryPoint.allocating_nothing
+def begin_decision(state: Any, decided: int, left: int, pending: IntArray) -> None:
+    """Tell a state of the round that begins."""
+    tell_round(state, decided, left, pending)
+
+
+@EntryPoint.allocating_nothing
+def prepare_decision(state: Any, rng: Stream) -> bool:
+    """Let a state do what must happen before a decision, and tell whether anything has changed."""
+    return prepare(state, rng)
 
 
 @EntryPoint.allocating_nothing
@@ -39,16 +51,21 @@ def learn(state: Any, rng: Stream, arm: int, reward: float) -> None:
 def select_row(
     state: Any, rng: Stream, features: FloatArray, scores: FloatArray, offered: IntArray, seen: FloatArray, reach: float
 ) -> int:
-    """Score all rows and return the best on offer; or -1, with nothing done, if a feature is out of reach."""
-    if not is_within_reach(features, seen, reach):
+    """Score all rows and return the best on offer; or -1, with nothing done, if a feature is out of reach.
+
+    If features are larger than those `seen`, the index i comes as -2 - i.
+    """
+    larger = reach_of(features, seen, reach)
+    if larger < 0:
         return -1
     state.score(features, rng, scores)
-    return best_arm(scores, offered, rng)
+    index = best_arm(scores, offered, rng)
+    return -2 - index if larger else index
 
 
 @inlined
-def is_within_reach(features: FloatArray, seen: FloatArray, reach: float) -> bool:
-    """Tell whether all features are finite and not too large, and then take note of the largest ones.
+def reach_of(features: FloatArray, seen: FloatArray, reach: float) -> int:
+    """Return -1 if a feature is not finite or too large, 1 if any is larger than all that were seen, else 0.
 
     The first row of `seen` `(2, d)` is the size of the largest feature of each column so far; the second is room for
     the same with these rows. If `reach` is above 0, more than so many times as much is too large; in a column of zeros,
@@ -66,19 +83,17 @@ def is_within_reach(features: FloatArray, seen: FloatArray, reach: float) -> boo
             is_larger = True
             for j in range(row.size):
                 if not abs(row[j]) <= LARGEST_FEATURE:
-                    return False
+                    return -1
                 these[j] = max(these[j], abs(row[j]))
     if not is_larger:
-        return True
+        return 0
     top = 0.0
     for j in range(largest.size):
         top = max(top, largest[j])
     for j in range(largest.size):
         if reach > 0.0 and top > 0.0 and these[j] > reach * (largest[j] if largest[j] > 0.0 else top):
-            return False
-    for j in range(largest.size):
-        largest[j] = these[j]
-    return True
+            return -1
+    return 1
 
 
 @EntryPoint.allocating_nothing
@@ -106,8 +121,9 @@ def select_ranking(state: Any, rng: Stream, ranking: IntArray, offered: IntArray
 
 @EntryPoint.allocating_nothing
 def draw_rankings(state: Any, rng: Stream, ranking: IntArray, offered: IntArray, shown: IntArray) -> None:
-    """Rank the items as often as `shown` has rows, and fill each with the first that are on offer."""
+    """Prepare and rank as often as `shown` has rows, and fill each with the first items that are on offer."""
     for draw in range(shown.shape[0]):
+        prepare(state, rng)
         state.rank(rng, ranking)
         keep_offered(ranking, offered, shown[draw])
 

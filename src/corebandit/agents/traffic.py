@@ -208,11 +208,6 @@ class Traffic:
             for option in recent:
                 self._note(option)
 
-    def trust_everyone(self) -> None:
-        """Take every option for one that is heard of: what was saved before tallies were kept does not say."""
-        for tally in self.tallies:
-            tally.patience = self.patience
-
 
 def fill_in(shown: IntArray, stand_ins: Sequence[int]) -> None:
     """Put some of `stand_ins`, the first ones first, in place of what is shown and not among them."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from corebandit.agents.agent import Agent
 from corebandit.agents.steps import select_row
-from corebandit.checks.game_checks import N_ARMS, N_FEATURES, N_ROUNDS, FeatureGame, require_no_nan, some_rows
+from corebandit.checks.game_checks import N_ARMS, N_FEATURES, N_ROUNDS, FeatureGame, begin, require_no_nan, some_rows
 from corebandit.checks.sentences import SEED, CheckFailed, require
 from corebandit.contracts.state import arrays_of
 from corebandit.parts.choose import best_arm
@@ -34,7 +34,8 @@ def check_rows_are_alike(game: FeatureGame) -> None:
             state.update(int(places[arm]), features[arm], reward, learning)
         offered, scores, counts = np.zeros_like(final), np.zeros(N_ARMS), np.zeros(N_ARMS)
         offered[places] = final
-        select, seen = select_row.prepared(compiled=game.policy.runs_compiled), np.zeros((2, N_FEATURES))
+        select, seen = select_row.prepared(compiled=game.policy.runs_compiled), np.full((2, N_FEATURES), np.inf)
+        begin(game, state, N_ROUNDS // 2, rng)
         for _ in range(n_draws):
             counts[select(state, rng, offered, scores, np.arange(N_ARMS), seen, 0.0)] += 1
         frequencies.append(counts[places] / n_draws)
@@ -51,6 +52,7 @@ def check_numbers_of_rows(game: FeatureGame) -> None:
         n_rows = NUMBERS_OF_ROWS[index % len(NUMBERS_OF_ROWS)]
         features, scores = some_rows(n_rows, index), np.full(n_rows, math.nan)
         try:
+            begin(game, state, index, rng, max(NUMBERS_OF_ROWS))
             state.score(features, rng, scores)
             require_no_nan(policy.name, index, scores)
             arm = int(best_arm(scores, np.arange(n_rows), rng))

@@ -13,12 +13,14 @@ import numpy as np
 
 from corebandit.agents.agent import Agent
 from corebandit.checks.sentences import SEED, require
+from corebandit.compiled.bridge import prepare, tell_round
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy, Problem
 from corebandit.contracts.state import FloatArray
 from corebandit.games.arm_game import play_arms
 from corebandit.games.feature_game import play_features
 from corebandit.games.notes import new_notes
 from corebandit.parts.choose import best_arm
+from corebandit.parts.rounds import horizon_or_unknown, rounds_left
 from corebandit.problems.linear import ContextualBandit, LinearBandit
 from corebandit.problems.random_arms import BernoulliBandit, BetaBandit, GaussianBandit
 from corebandit.randomness.stream import Stream, stream, streams
@@ -80,12 +82,23 @@ class ArmGame:
         scores, regret = np.zeros(N_ARMS), np.zeros(n_rounds)
         for index in range(n_rounds):
             scores[:] = math.nan
+            begin(self, state, index, rng)
             state.score(rng, scores)
             require_no_nan(self.policy.name, index, scores)
             arm = int(best_arm(scores, np.arange(N_ARMS), rng))
             state.update(arm, self.problem.pull(arm, Stream(rewards[arm])), rng)
             regret[index] = self.problem.best_mean() - self.problem.mean(arm)
         return np.cumsum(regret)
+
+    def choose(self, state: Any, index: int, rng: Stream) -> int:
+        """Return the arm that a state chooses."""
+        scores = np.zeros(N_ARMS)
+        state.score(rng, scores)
+        return int(best_arm(scores, np.arange(N_ARMS), rng))
+
+    def learn(self, state: Any, index: int, arm: int, rng: Stream) -> None:
+        """Let a state learn what an arm pays in some round."""
+        state.update(arm, self.problem.pull(arm, stream(SEED, "paid", index)), rng)
 
     def play_compiled(self, n_rounds: int) -> FloatArray:
         """Play in the loop that simulations use."""
@@ -97,6 +110,7 @@ class ArmGame:
             stream(SEED, "agent"),
             self.rewards.copy(),
             rounds,
+            horizon_or_unknown(self.horizon),
             False,
             regret,
             new_notes(n_rounds, N_ARMS),
@@ -164,6 +178,7 @@ class FeatureGame:
             means = [self.problem.mean(arm, features[arm]) for arm in range(N_ARMS)]
             scores[:] = math.nan
             before = features.copy()
+            begin(self, state, index, rng)
             state.score(features, rng, scores)
             require(np.array_equal(before, features), self.policy.name, "score changed the features it was given")
             require_no_nan(self.policy.name, index, scores)
@@ -173,13 +188,31 @@ class FeatureGame:
             regret[index] = max(means) - means[arm]
         return np.cumsum(regret)
 
+    def choose(self, state: Any, index: int, rng: Stream) -> int:
+        """Return the row that a state chooses."""
+        scores = np.zeros(N_ARMS)
+        state.score(self.rows(index), rng, scores)
+        return int(best_arm(scores, np.arange(N_ARMS), rng))
+
+    def learn(self, state: Any, index: int, arm: int, rng: Stream) -> None:
+        """Let a state learn what a row pays in some round."""
+        x = self.rows(index)[arm]
+        state.update(arm, x, self.problem.pull(arm, x, stream(SEED, "paid", index)), rng)
+
+    def rows(self, index: int) -> FloatArray:
+        """Return what is offered in some round."""
+        features = np.zeros((N_ARMS, N_FEATURES))
+        self.problem.offer(1, stream(SEED, "contexts", index), features)
+        return features
+
     def play_compiled(self, n_rounds: int) -> FloatArray:
         """Play in the loop that simulations use."""
         state, regret, rounds = self.state(n_rounds), np.zeros(n_rounds), np.arange(1, n_rounds + 1)
         play = play_features.prepared(compiled=self.policy.runs_compiled)
         rng, contexts, features = stream(SEED, "agent"), stream(SEED, "contexts"), np.zeros((N_ARMS, N_FEATURES))
-        notes = new_notes(n_rounds, N_ARMS)
-        play(state, self.problem, rng, contexts, self.rewards.copy(), features, rounds, False, regret, notes)
+        streams_and_room = rng, contexts, self.rewards.copy(), features
+        told, notes = horizon_or_unknown(self.horizon), new_notes(n_rounds, N_ARMS)
+        play(state, self.problem, *streams_and_room, rounds, told, False, regret, notes)
         return regret
 
     def play_agent(self, agent: Agent, n_rounds: int) -> FloatArray:
@@ -197,6 +230,13 @@ class FeatureGame:
 
 
 Game = ArmGame | FeatureGame
+
+
+def begin(game: Any, state: Any, decided: int, rng: Stream, n_arms: int = N_ARMS) -> None:
+    """Tell a state of the round after so many, if it is told, and let it prepare."""
+    left = rounds_left(horizon_or_unknown(game.horizon), decided)
+    tell_round(state, decided, left, np.zeros(n_arms, np.int64))
+    prepare(state, rng)
 
 
 def fair_reward(policy: AnyPolicy) -> float:

@@ -12,17 +12,18 @@ from typing import Any, TypeVar
 import numpy as np
 
 from corebandit.checks.feature_checks import FEATURE_CHECKS
-from corebandit.checks.game_checks import N_ARMS, N_ROUNDS, ArmGame, FeatureGame, Game, fair_reward
+from corebandit.checks.game_checks import N_ARMS, N_ROUNDS, ArmGame, FeatureGame, Game, begin, fair_reward
 from corebandit.checks.ranking_checks import RANKING_CHECKS, RankingGame
 from corebandit.checks.sentences import SEED, CheckFailed, as_failed, require, require_declared, require_json
 from corebandit.compiled.bridge import machine_type
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy, RankingPolicy
-from corebandit.contracts.state import arrays_of, containers_in
+from corebandit.contracts.state import arrays_of, containers_in, learnt_in
 from corebandit.games.blame import is_foreign
 from corebandit.parts.choose import best_arm
 from corebandit.randomness.stream import Stream, stream
 
 N_INTERPRETED = 120
+OPTIONAL = {"begin_round": ["decided", "left", "pending"], "prepare": ["rng"]}
 
 AnyGame = ArmGame | FeatureGame | RankingGame
 P = TypeVar("P", bound=AnyPolicy)
@@ -125,6 +126,11 @@ def check_state(game: AnyGame) -> None:
         found = list(inspect.signature(function).parameters)[1:] if function else []
         wanted = f"{method} must take ({', '.join(arguments)}), not ({', '.join(found)})"
         require(len(found) == len(arguments), name, wanted)
+    for method, arguments in OPTIONAL.items():
+        if (function := getattr(type(state), method, None)) is not None:
+            found = list(inspect.signature(function).parameters)[1:]
+            wanted = f"{method} must take ({', '.join(arguments)}), not ({', '.join(found)})"
+            require(len(found) == len(arguments), name, wanted)
     shared = any(np.shares_memory(a, b) for a in arrays_of(state) for b in arrays_of(other))
     require(not shared, name, "two states share an array; start must make new ones")
     contiguous = all(array.flags.c_contiguous for array in arrays_of(state))
@@ -139,6 +145,34 @@ def check_interpreted(game: AnyGame) -> None:
     """Check that plain Python and compiled code choose the same."""
     same = np.allclose(game.play_interpreted(N_INTERPRETED), game.play_compiled(N_INTERPRETED), atol=1e-9)
     require(same, game.policy.name, "compiled and as plain Python it chooses differently")
+
+
+def check_scores(game: AnyGame) -> None:
+    """Check that scores change nothing that is learnt: a history learnt without them ends in the same state."""
+    name, what = game.policy.name, "rank" if isinstance(game, RankingGame) else "score"
+    asked, told = game.state(N_INTERPRETED), game.state(N_INTERPRETED)
+    choosing, learning, again = stream(SEED, "choosing"), stream(SEED, "learning"), stream(SEED, "learning")
+    for index in range(N_INTERPRETED):
+        begin(game, asked, index, learning)
+        chosen: Any = [game.choose(asked, index, choosing) for _ in range(1 + (index % 8 == 0))][
+            -1
+        ]  # now and then twice
+        begin(game, told, index, again)
+        for (field, ours), (_, theirs) in zip(learnt_in(asked), learnt_in(told), strict=True):
+            sentence = (
+                f"in round {index + 1} {what} changed {field} of its state: what is learnt changes in "
+                f"{list(game.METHODS)[1]}, or in prepare(rng), called before each decision; room to work in is "
+                "declared as such, field: Scratch, from corebandit.contracts.state"
+            )
+            require(np.array_equal(ours, theirs, equal_nan=ours.dtype.kind == "f"), name, sentence)
+        game.learn(asked, index, chosen, learning)
+        game.learn(told, index, chosen, again)
+    further: list[Any] = [
+        [game.choose(state, index, rng) for index in range(N_INTERPRETED)]
+        for state, rng in ((asked, stream(SEED, "further")), (told, stream(SEED, "further")))
+    ]
+    sentence = f"what it chooses depends on how often {what} was called, on something that its state does not hold"
+    require(np.array_equal(further[0], further[1]), name, sentence)
 
 
 def check_compiled(game: AnyGame) -> None:
@@ -181,7 +215,7 @@ def _continued(game: Any, agent: Any, waiting: list[Any]) -> Any:
     return game.play_agent(agent, N_ROUNDS // 2)
 
 
-CHECKS = (check_state, check_interpreted, check_compiled, check_agent, check_saving)
+CHECKS = (check_state, check_interpreted, check_scores, check_compiled, check_agent, check_saving)
 
 
 def check_arms_are_alike(game: ArmGame) -> None:
@@ -197,6 +231,7 @@ def check_arms_are_alike(game: ArmGame) -> None:
             state.update(int(names[arm]), game.problem.pull(arm, Stream(paying[arm])), learning)
         counts = np.zeros(N_ARMS)
         scores = np.zeros(N_ARMS)
+        begin(game, state, N_ROUNDS // 2, rng)
         for _ in range(n_draws):
             state.score(rng, scores)
             counts[best_arm(scores, np.arange(N_ARMS), rng)] += 1

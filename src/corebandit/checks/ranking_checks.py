@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from corebandit.agents.ranking_agent import Ranking, RankingAgent
-from corebandit.checks.game_checks import N_ROUNDS
+from corebandit.checks.game_checks import N_ROUNDS, begin
 from corebandit.checks.sentences import SEED, CheckFailed, require
 from corebandit.clicks.models import PBM
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray, arrays_of
 from corebandit.games.notes import new_notes
 from corebandit.games.ranking_game import play_rankings
+from corebandit.parts.rounds import horizon_or_unknown
 from corebandit.randomness.stream import Stream, stream
 from corebandit.ranking.users import users_of
 
@@ -60,6 +61,7 @@ class RankingGame:
         regret = np.zeros(n_rounds)
         for index in range(n_rounds):
             ranking, chance = np.full(N_POSITIONS, -1), self.new_user(users)
+            begin(self, state, index, rng, N_ITEMS)
             state.rank(rng, ranking)
             require_ranking(self.policy.name, index, ranking)
             clicks = self.clicks_on(ranking, chance)
@@ -70,13 +72,24 @@ class RankingGame:
             regret[index] = self.problem.best_value() - self.problem.value(ranking)
         return np.cumsum(regret)
 
+    def choose(self, state: Any, index: int, rng: Stream) -> IntArray:
+        """Return what a state ranks."""
+        ranking = np.full(N_POSITIONS, -1)
+        state.rank(rng, ranking)
+        return ranking
+
+    def learn(self, state: Any, index: int, ranking: IntArray, rng: Stream) -> None:
+        """Let a state learn which items some user clicks."""
+        state.learn(ranking, self.clicks_on(ranking, self.new_user(stream(SEED, "users", index))), rng)
+
     def play_compiled(self, n_rounds: int) -> FloatArray:
         """Play in the loop that simulations use."""
         state, regret, rounds = self.state(n_rounds), np.zeros(n_rounds), np.arange(1, n_rounds + 1)
         play = play_rankings.prepared(compiled=self.policy.runs_compiled)
         rng, users, chance = stream(SEED, "agent"), stream(SEED, "users"), np.zeros((2, N_ITEMS))
         ranking, notes = np.zeros(N_POSITIONS, np.int64), new_notes(n_rounds, N_ITEMS, n_positions=N_POSITIONS)
-        play(state, self.problem, rng, users, chance, ranking, rounds, False, regret, notes)
+        told = horizon_or_unknown(self.horizon)
+        play(state, self.problem, rng, users, chance, ranking, rounds, told, False, regret, notes)
         return regret
 
     def play_agent(self, agent: RankingAgent, n_rounds: int) -> FloatArray:
@@ -124,6 +137,7 @@ def check_items_are_alike(game: RankingGame) -> None:
             state.learn(names[ranking], game.clicks_on(ranking, game.new_user(users)), learning)
         counts, ranking = np.zeros((N_ITEMS, N_POSITIONS)), np.zeros(N_POSITIONS, np.int64)
         for _ in range(n_draws):
+            begin(game, state, N_ROUNDS // 2, rng, N_ITEMS)
             state.rank(rng, ranking)
             counts[ranking, np.arange(N_POSITIONS)] += 1
         frequencies.append(counts[names] / n_draws)
@@ -139,6 +153,7 @@ def check_longer_rankings(game: RankingGame) -> None:
     state, rng, users = game.state(100), stream(SEED, "agent"), stream(SEED, "users")
     for index in range(100):
         ranking = np.full(N_POSITIONS + index % (N_ITEMS - N_POSITIONS + 1), -1)
+        begin(game, state, index, rng, N_ITEMS)
         state.rank(rng, ranking)
         require_ranking(game.policy.name, index, ranking)
         shown = ranking[:N_POSITIONS].copy()

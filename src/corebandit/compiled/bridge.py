@@ -9,7 +9,7 @@ Two things live here; `machine_code` keeps what they compile.
 
 import inspect
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
@@ -160,20 +160,53 @@ def _method(cls: type, name: str) -> type:
     return Method
 
 
-def begin_round(problem: Any, current_round: int) -> bool:
-    """Tell a problem that changes over time which round begins, and return whether its means may have changed.
+# Methods that a class may have or not. Which classes do is decided by type when a loop is compiled, so that those
+# without one cost nothing.
 
-    Which problems do is decided by type when a loop is compiled: those without a method `begin_round(current_round)`
-    cost nothing.
-    """
+
+def begin_round(problem: Any, current_round: int) -> bool:
+    """Tell a problem that changes over time which round begins, and return whether its means may have changed."""
     return bool(problem.begin_round(current_round)) if hasattr(problem, "begin_round") else False
 
 
-@overload(begin_round, strict=False)  # annotations may differ
-def _begin_round(problem: Any, current_round: Any) -> Any:
-    if hasattr(getattr(problem, "instance_class", None), "begin_round"):
-        return lambda problem, current_round: problem.begin_round(current_round)
-    return lambda problem, current_round: False
+def tell_round(state: Any, decided: int, left: int, pending: Any) -> None:
+    """Tell a policy's state how many decisions were made, are left, and are pending of each arm: see `parts/rounds`."""
+    if hasattr(state, "begin_round"):
+        state.begin_round(decided, left, pending)
+
+
+def prepare(state: Any, rng: Any) -> bool:
+    """Let a policy's state do what must happen before a decision, and return whether anything has changed."""
+    return bool(state.prepare(rng)) if hasattr(state, "prepare") else False
+
+
+def _has(instance: Any, method: str) -> bool:
+    return hasattr(getattr(instance, "instance_class", None), method)
+
+
+def teach_optional_methods(overload: Any) -> None:
+    """Let compiled code call the optional methods, by `numba.extending.overload` or that of numba-cuda."""
+
+    @overload(begin_round, strict=False)  # annotations may differ
+    def _begin_round(problem: Any, current_round: Any) -> Any:
+        if _has(problem, "begin_round"):
+            return lambda problem, current_round: problem.begin_round(current_round)
+        return lambda problem, current_round: False
+
+    @overload(tell_round, strict=False)
+    def _tell_round(state: Any, decided: Any, left: Any, pending: Any) -> Any:
+        if _has(state, "begin_round"):
+            return lambda state, decided, left, pending: state.begin_round(decided, left, pending)
+        return lambda state, decided, left, pending: None
+
+    @overload(prepare, strict=False)
+    def _prepare(state: Any, rng: Any) -> Any:
+        if _has(state, "prepare"):
+            return lambda state, rng: state.prepare(rng)
+        return lambda state, rng: False
+
+
+teach_optional_methods(partial(overload, jit_options={**_OPTIONS, "forceinline": True}))
 
 
 def machine_type(value: Any) -> Any:

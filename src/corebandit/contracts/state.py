@@ -3,11 +3,16 @@
 Because states are that plain, growing, extending and saving them is written once, here, for all policies. The one
 rule an author keeps: along each axis of an array, what is added later comes *after* what is there. An axis may count
 arms, or observations, or be of fixed length.
+
+What a state has learnt changes in `update` (`learn` of rankings) and in the optional `prepare`, and nowhere else: so it
+can be made again from what it was told. `score`, `rank` and `begin_round` may write into arrays that are declared as
+`Scratch`: room to work in, which nothing depends on afterwards.
 """
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from functools import cache
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +22,10 @@ from corebandit.contracts.validate import shortened
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+SCRATCH = "scratch"
+Scratch = Annotated[FloatArray, SCRATCH]  # what a field of a state is declared as that holds nothing learnt
+IntScratch = Annotated[IntArray, SCRATCH]
 
 CONTAINERS = (dict, list, set, bytearray, deque)
 
@@ -30,6 +39,29 @@ def arrays_of(state: Any) -> Iterator[NDArray[Any]]:
             yield field
         elif isinstance(field, tuple):
             yield from arrays_of(field)
+
+
+@cache
+def scratch_of(cls: Any) -> frozenset[str]:
+    """Return the fields of a state's class that are declared as scratch."""
+    try:
+        hints = get_type_hints(cls, include_extras=True)
+    except Exception:  # annotations of others' code may name anything
+        hints = {}
+    return frozenset(name for name, hint in hints.items() if SCRATCH in getattr(hint, "__metadata__", ()))
+
+
+def learnt_in(state: Any, path: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield the arrays of a state that hold what was learnt, each with the path of its field."""
+    cls: Any = type(state)
+    scratch = scratch_of(cls)
+    for name, value in zip(getattr(state, "_fields", range(len(state))), state, strict=True):
+        if name in scratch:
+            continue
+        if isinstance(value, np.ndarray):
+            yield f"{path}{name}", value
+        elif isinstance(value, tuple):
+            yield from learnt_in(value, f"{path}{name}.")
 
 
 def one_of(many: S, index: int = 0) -> S:

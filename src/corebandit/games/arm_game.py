@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.compiled.bridge import EntryPoint, begin_round, loop_body
+from corebandit.compiled.bridge import EntryPoint, begin_round, loop_body, prepare, tell_round
 from corebandit.contracts.recipe import AnyPolicy, Policy, Problem, RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.games.game import Game, Purpose, all_arms, no_rankings
+from corebandit.games.game import Game, Purpose, all_arms, no_rankings, nothing_pending
 from corebandit.games.notes import Notes, lowest_equal, most_pulled
 from corebandit.games.truth import check_told
 from corebandit.parts.choose import best_arm
+from corebandit.parts.rounds import rounds_left
 from corebandit.randomness.bits import Words
 from corebandit.randomness.stream import Stream
 
@@ -24,7 +25,9 @@ def rounds_of_arms(
     scores: FloatArray,
     pulls: IntArray,
     offered: IntArray,
+    pending: IntArray,
     rounds: IntArray,
+    horizon: int,
     realised: bool,
     regret: FloatArray,
     notes: Notes,
@@ -32,7 +35,8 @@ def rounds_of_arms(
     """Play `rounds[-1]` rounds and fill `regret` with the total up to each of `rounds`, and `notes`.
 
     `rewards` `(n_arms, 4)` holds one stream for each arm, so an arm's s-th pull pays the same whoever pulls it.
-    `scores`, and `pulls`, which are 0, are room `(n_arms,)` to work in; `offered` holds all arms.
+    `scores`, and `pulls`, which are 0, are room `(n_arms,)` to work in; `offered` holds all arms, `pending` zeros.
+    `horizon` is what the policy is told of it.
     """
     n_arms, n_noted = scores.size, notes.actions.shape[0]
     best_mean = problem.best_mean()
@@ -44,6 +48,8 @@ def rounds_of_arms(
             as_good = lowest_equal(best_mean)
         if current_round == rounds[checkpoint]:
             check_told(best_mean, problem.best_mean())
+        tell_round(state, current_round - 1, rounds_left(horizon, current_round - 1), pending)
+        prepare(state, rng)
         state.score(rng, scores)
         arm = best_arm(scores, offered, rng)
         reward = problem.pull(arm, Stream(rewards[arm]))
@@ -71,14 +77,15 @@ def play_arms(
     rng: Stream,
     rewards: Words,
     rounds: IntArray,
+    horizon: int,
     realised: bool,
     regret: FloatArray,
     notes: Notes,
 ) -> None:
     """Play a run of `rounds_of_arms`."""
     n_arms = rewards.shape[0]
-    scores, pulls, offered = np.empty(n_arms), np.zeros(n_arms, np.int64), np.arange(n_arms)
-    rounds_of_arms(state, problem, rng, rewards, scores, pulls, offered, rounds, realised, regret, notes)
+    work = (np.empty(n_arms), np.zeros(n_arms, np.int64), np.arange(n_arms), np.zeros(n_arms, np.int64))
+    rounds_of_arms(state, problem, rng, rewards, *work, rounds, horizon, realised, regret, notes)
 
 
 class ArmGame(Game):
@@ -107,9 +114,9 @@ class ArmGame(Game):
         return Purpose("policy"), Purpose("rewards", instance.n_arms)
 
     def workroom(self, instance: Any) -> tuple[Any, ...]:
-        """Return room for scores and counts, and all arms."""
+        """Return room for scores and counts, all arms, and that no decision is pending."""
         n_arms = instance.n_arms
-        return np.empty(n_arms), np.zeros(n_arms, np.int64), all_arms(n_arms)
+        return np.empty(n_arms), np.zeros(n_arms, np.int64), all_arms(n_arms), nothing_pending(n_arms)
 
     def sizes(self, instance: Any) -> tuple[int, ...]:
         """Return the number of arms."""

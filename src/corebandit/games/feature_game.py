@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.compiled.bridge import EntryPoint, begin_round, inlined, loop_body
+from corebandit.compiled.bridge import EntryPoint, begin_round, inlined, loop_body, prepare, tell_round
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Problem, RankingPolicy, offers_features
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.games.game import Game, Purpose, all_arms, no_rankings
+from corebandit.games.game import Game, Purpose, all_arms, no_rankings, nothing_pending
 from corebandit.games.notes import Notes, lowest_equal, most_pulled
 from corebandit.games.truth import check_told
 from corebandit.parts.choose import best_arm
+from corebandit.parts.rounds import rounds_left
 from corebandit.randomness.bits import Words
 from corebandit.randomness.stream import Stream
 
@@ -36,7 +37,9 @@ def rounds_by_features(
     means: FloatArray,
     pulls: IntArray,
     offered: IntArray,
+    pending: IntArray,
     rounds: IntArray,
+    horizon: int,
     realised: bool,
     regret: FloatArray,
     notes: Notes,
@@ -45,7 +48,7 @@ def rounds_by_features(
 
     Whatever is new in a round comes from the stream `contexts`, so every policy is offered the same. `features`
     `(n_arms, d)` is room for what is offered, `scores`, `means` and `pulls`, which are 0, are room `(n_arms,)` to work
-    in; `offered` holds all arms.
+    in; `offered` holds all arms, `pending` zeros. `horizon` is what the policy is told of it.
     """
     n_arms, n_noted = scores.size, notes.actions.shape[0]
     best_mean, as_good, has_same_arms = 0.0, 0.0, True
@@ -62,6 +65,8 @@ def rounds_by_features(
         if current_round == rounds[checkpoint]:
             for arm in range(n_arms):
                 check_told(means[arm], problem.mean(arm, features[arm]))
+        tell_round(state, current_round - 1, rounds_left(horizon, current_round - 1), pending)
+        prepare(state, rng)
         state.score(features, rng, scores)
         arm = best_arm(scores, offered, rng)
         reward = problem.pull(arm, features[arm], Stream(rewards[arm]))
@@ -90,14 +95,18 @@ def play_features(
     rewards: Words,
     features: FloatArray,
     rounds: IntArray,
+    horizon: int,
     realised: bool,
     regret: FloatArray,
     notes: Notes,
 ) -> None:
     """Play a run of `rounds_by_features`."""
     n_arms = features.shape[0]
-    work = (np.empty(n_arms), np.empty(n_arms), np.zeros(n_arms, np.int64), np.arange(n_arms))
-    rounds_by_features(state, problem, rng, contexts, rewards, features, *work, rounds, realised, regret, notes)
+    counts, pending = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    work = (np.empty(n_arms), np.empty(n_arms), counts, np.arange(n_arms), pending)
+    rounds_by_features(
+        state, problem, rng, contexts, rewards, features, *work, rounds, horizon, realised, regret, notes
+    )
 
 
 class FeatureGame(Game):
@@ -130,9 +139,10 @@ class FeatureGame(Game):
         return (np.empty((instance.n_arms, instance.n_features)),)
 
     def workroom(self, instance: Any) -> tuple[Any, ...]:
-        """Return room for scores, means and counts, and all arms."""
+        """Return room for scores, means and counts, all arms, and that no decision is pending."""
         n_arms = instance.n_arms
-        return np.empty(n_arms), np.empty(n_arms), np.zeros(n_arms, np.int64), all_arms(n_arms)
+        room = np.empty(n_arms), np.empty(n_arms), np.zeros(n_arms, np.int64)
+        return (*room, all_arms(n_arms), nothing_pending(n_arms))
 
     def sizes(self, instance: Any) -> tuple[int, ...]:
         """Return the number of features."""

@@ -11,6 +11,7 @@ from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy, Problem
 from corebandit.contracts.state import IntArray
 from corebandit.games.notes import Notes, new_notes
+from corebandit.parts.rounds import UNKNOWN
 from corebandit.randomness.stream import stream, streams
 
 NO_ROUNDS = np.zeros(1, np.int64)
@@ -28,11 +29,12 @@ class Purpose(NamedTuple):
 class Game(ABC):
     """A kind of game. A new one is a file like its neighbours, and a line in `kinds.py`.
 
-    `loop(state, problem, *needs, rounds, realised, regret, notes)` plays `rounds[-1]` rounds and fills `regret` with
-    the total up to each of `rounds`, and `notes` with what else is worth keeping. What it needs of a run are `streams`
-    and `room`. Its inside is `body`, which takes after the needs a `workroom` too, so that it allocates nothing and can
-    be compiled for any machine. On a processor the loop allocates that itself: a compiler knows then that nobody else
-    writes there, which saves a tenth of the cheapest policies' time.
+    `loop(state, problem, *needs, rounds, horizon, realised, regret, notes)` plays `rounds[-1]` rounds and fills
+    `regret` with the total up to each of `rounds`, and `notes` with what else is worth keeping; `horizon` is what the
+    policy is told of it. What it needs of a run are `streams` and `room`. Its inside is `body`, which takes after the
+    needs a `workroom` too, so that it allocates nothing and can be compiled for any machine. On a processor the loop
+    allocates that itself: a compiler knows then that nobody else writes there, which saves a tenth of the cheapest
+    policies' time.
     """
 
     loop: EntryPoint
@@ -94,7 +96,7 @@ class Game(ABC):
         """Return arguments to play no round at all: calling the loop with them only compiles it."""
         state = policy.start_on(instance, horizon, 2)
         needs, notes = self.needs(instance, (0, "", 0)), self.notes(instance, 1)
-        return (state, instance, *needs, NO_ROUNDS, False, np.zeros(1), notes)
+        return (state, instance, *needs, NO_ROUNDS, UNKNOWN, False, np.zeros(1), notes)
 
 
 def all_arms(n_arms: int) -> IntArray:
@@ -102,6 +104,13 @@ def all_arms(n_arms: int) -> IntArray:
     arms = np.arange(n_arms)
     arms.flags.writeable = False
     return arms
+
+
+def nothing_pending(n_arms: int) -> IntArray:
+    """Return that no decision waits for its reward, to be read only."""
+    pending = np.zeros(n_arms, np.int64)
+    pending.flags.writeable = False
+    return pending
 
 
 def no_rankings(policy: AnyPolicy, problem: Problem) -> str:

@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.compiled.bridge import EntryPoint, begin_round, inlined, loop_body
+from corebandit.compiled.bridge import EntryPoint, begin_round, inlined, loop_body, prepare, tell_round
 from corebandit.contracts.recipe import AnyPolicy, Policy, Problem, RankingPolicy, shows_rankings
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.games.game import Game, Purpose
+from corebandit.games.game import Game, Purpose, nothing_pending
 from corebandit.games.notes import Notes, lowest_equal
 from corebandit.games.truth import check_told
+from corebandit.parts.rounds import rounds_left
 from corebandit.randomness.stream import Stream
 
 
@@ -32,7 +33,9 @@ def rounds_of_rankings(
     ranking: IntArray,
     clicks: IntArray,
     shown: IntArray,
+    pending: IntArray,
     rounds: IntArray,
+    horizon: int,
     realised: bool,
     regret: FloatArray,
     notes: Notes,
@@ -41,7 +44,7 @@ def rounds_of_rankings(
 
     Each round's user comes from the stream `users`, so every policy meets the same. `chance` `(2, n_items)` and
     `ranking` `(n_positions,)` are room for the user and for what is shown; `clicks`, like it, and `shown`
-    `(n_items,)`, which are 0, are room to work in.
+    `(n_items,)`, which are 0, are room to work in, `pending` zeros. `horizon` is what the policy is told of it.
     """
     n_noted = notes.actions.shape[0]
     best_value = problem.best_value()
@@ -54,6 +57,8 @@ def rounds_of_rankings(
         if current_round == rounds[checkpoint]:
             check_told(best_value, problem.best_value())
         problem.draw_user(users, chance)
+        tell_round(state, current_round - 1, rounds_left(horizon, current_round - 1), pending)
+        prepare(state, rng)
         state.rank(rng, ranking)
         problem.click(ranking, chance, clicks)
         state.learn(ranking, clicks, rng)
@@ -83,13 +88,15 @@ def play_rankings(
     chance: FloatArray,
     ranking: IntArray,
     rounds: IntArray,
+    horizon: int,
     realised: bool,
     regret: FloatArray,
     notes: Notes,
 ) -> None:
     """Play a run of `rounds_of_rankings`."""
-    clicks, shown = np.empty_like(ranking), np.zeros(chance.shape[1], np.int64)
-    rounds_of_rankings(state, problem, rng, users, chance, ranking, clicks, shown, rounds, realised, regret, notes)
+    n_items = chance.shape[1]
+    work = (np.empty_like(ranking), np.zeros(n_items, np.int64), np.zeros(n_items, np.int64))
+    rounds_of_rankings(state, problem, rng, users, chance, ranking, *work, rounds, horizon, realised, regret, notes)
 
 
 class RankingGame(Game):
@@ -118,8 +125,9 @@ class RankingGame(Game):
         return np.empty((2, instance.n_items)), np.zeros(instance.n_positions, np.int64)
 
     def workroom(self, instance: Any) -> tuple[Any, ...]:
-        """Return room for clicks, and for how often each item was shown."""
-        return np.zeros(instance.n_positions, np.int64), np.zeros(instance.n_items, np.int64)
+        """Return room for clicks, and for how often each item was shown, and that no ranking is pending."""
+        n_items = instance.n_items
+        return np.zeros(instance.n_positions, np.int64), np.zeros(n_items, np.int64), nothing_pending(n_items)
 
     def sizes(self, instance: Any) -> tuple[int, ...]:
         """Return the number of items and of positions."""

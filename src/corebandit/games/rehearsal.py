@@ -33,6 +33,7 @@ METHODS = {
     "rank": (("rng", "ranking"),),
     "learn": (("ranking", "clicks", "rng"),),
 }
+OPTIONAL = {"begin_round": (("decided", "left", "pending"),), "prepare": (("rng",),)}
 
 
 def rehearse(policy: AnyPolicy, problem: Problem, horizon: int, realised: bool = False) -> None:
@@ -71,7 +72,7 @@ def _played(policy: AnyPolicy, problem: Problem, horizon: int, realised: bool) -
         _check_state(policy, state)
     watched = WatchedState(policy, problem, state)
     needs, regret, notes = game.needs(instance, (0, "rehearsal", 0)), np.zeros(1), game.notes(instance, 1)
-    game.loop.in_python(watched, instance, *needs, np.array([n_rounds]), realised, regret, notes)
+    game.loop.in_python(watched, instance, *needs, np.array([n_rounds]), horizon, realised, regret, notes)
     check_unchanged(problem, instance, truth)
     arrays = arrays_of(state) if policy.runs_compiled else []
     return [array.tobytes() for array in (*arrays, regret)]
@@ -175,7 +176,7 @@ class WatchedState:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._state, name, None)
-        if name not in METHODS:
+        if name not in METHODS and (name not in OPTIONAL or value is None):
             return getattr(self._state, name)
         if value is None:
             wanted = " or ".join(f"{name}({', '.join(each)})" for each in METHODS[name])
@@ -187,12 +188,13 @@ class WatchedState:
         signature = inspect.signature(method)
         parameters = signature.parameters.values()
         taken = [each.name for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-        if len(taken) != len(parameters) or len(taken) not in map(len, METHODS[name]):
-            wanted = " or ".join(f"{name}({', '.join(each)})" for each in METHODS[name])
+        known = (METHODS | OPTIONAL)[name]
+        if len(taken) != len(parameters) or len(taken) not in map(len, known):
+            wanted = " or ".join(f"{name}({', '.join(each)})" for each in known)
             raise BadInput(f"{self._policy.name}: its state must have {wanted}, by place, not {name}{signature}")
 
     def _watched(self, name: str, method: Any, arguments: tuple[Any, ...]) -> Any:
-        *given, last = arguments
+        *given, last = (*arguments, None) if name in OPTIONAL else arguments
         if name in ("score", "rank"):  # which fill the last
             last[:] = np.nan if name == "score" else -1
         if name == "update" and not math.isfinite(reward := given[-1]):

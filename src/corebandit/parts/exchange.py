@@ -14,7 +14,7 @@ import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, kernel
 from corebandit.contracts.audit import check_equal, check_rewards, check_whole, demand
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, IntScratch, Scratch
 from corebandit.contracts.validate import check_flag, check_number
 from corebandit.parts.history import History, new_history
 from corebandit.randomness.bits import ONE, Words, count_ones, uniform
@@ -53,8 +53,8 @@ class Exchange(NamedTuple):
     places: History  # where each arm's rewards are (swapping)
     tried: IntArray  # (n_arms,) the arms that have a reward, in the order of their first
     tally: IntArray  # (2,) how many rewards, how many arms that have one
-    taken: IntArray  # (capacity,) scratch: the places of rewards dealt anew
-    dealt: FloatArray  # (capacity,) scratch: what is dealt there
+    taken: IntScratch  # (capacity,) the places of rewards dealt anew
+    dealt: Scratch  # (capacity,) what is dealt there
     probability: float
     decay: float
     is_kept: bool

@@ -16,7 +16,7 @@ import numpy as np
 from corebandit.compiled.bridge import allocating_nothing, kernel
 from corebandit.contracts.audit import check_finite, check_rewards, check_total, check_within, demand
 from corebandit.contracts.features import LARGEST_FEATURE
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, Scratch
 from corebandit.parts.recent import MOST_LOST
 from corebandit.parts.ridge import (
     SQUARABLE,
@@ -90,8 +90,8 @@ class RecentRidge(NamedTuple):
     rows: FloatArray  # (window, d) in the order of the rounds, the newest in the place of the oldest
     rewards: FloatArray  # (window,)
     seen: IntArray  # (1,) rewards ever
-    row: FloatArray  # (d,) scratch
-    cosines: FloatArray  # (d,) scratch
+    row: Scratch  # (d,)
+    cosines: Scratch  # (d,)
     window: int
     lam: float
 

@@ -6,8 +6,13 @@ with responses that add up to R_i. theta maximises the penalised log-likelihood
     sum of [R_i x_i' theta - N_i b(x_i' theta)] - |theta|^2 / (2 sigma0^2),   b = ln(1 + e^eta), e^eta or eta^2 / 2
 
 Responses may be any real numbers, as perturbed rewards are: thanks to the penalty the maximum exists and is unique.
-It is found by Newton's method, which is iteratively reweighted least squares, from the last estimate or from zero,
-whichever is better; a step that does not gain what it should is cut to where it does, so no step is ever for the worse.
+It is found by Newton's method, which is iteratively reweighted least squares, from the estimate or from zero, whichever
+is better; a step that does not gain what it should is cut to where it does, so no step is ever for the worse.
+
+There are two fits. The *estimate* is of the rewards as they are. It is learnt: policies that use it bring it up to date
+in `prepare`. The fit to perturbed rewards is scratch. It starts from the estimate and not from the last perturbed fit,
+so no decision depends on those before it. Policies that perturb make a new estimate once a quarter of the rewards is
+new.
 
 A step costs O(m d^2 + d^3) for m groups. With fixed features there is a group for each arm that was ever chosen, so
 a round costs the same however long the run; with features that change in every round m is the number of past rewards.
@@ -28,13 +33,15 @@ import numpy as np
 from corebandit.compiled.bridge import allocating_nothing, inlined, kernel
 from corebandit.contracts.audit import MOST_OBSERVATIONS, check_equal, check_finite, check_sums, check_whole
 from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, IntScratch, Scratch
 from corebandit.contracts.validate import check_choice, check_number
 from corebandit.parts.curvature import ETA, RESIDUAL, SLOPE, STEP_ETA, factorise
 from corebandit.parts.groups import Groups, new_groups
 from corebandit.parts.ridge import solve_lower, solve_upper
 
 MADE, FAILED = 0, 1  # what `fits` holds where
+LEARNT, FITTED = 0, 1  # what `n_rewards` holds where
+STALE = 4  # the estimate is stale once one in so many rewards is new
 LINKS = ("logistic", "poisson", "identity")
 LOGISTIC, POISSON, IDENTITY = range(3)
 REWARD_RANGES = {"logistic": UNIT_INTERVAL, "poisson": (0.0, math.inf), "identity": REAL_LINE}
@@ -77,14 +84,17 @@ class GLM(NamedTuple):
     groups: Groups  # rows, and N of each
     columns: FloatArray  # (d, capacity) the same rows, transposed: sums over groups then fit vector registers
     sums: FloatArray  # (capacity,) the rewards of each group
-    responses: FloatArray  # (capacity,) R, what is fitted: the rewards, perturbed or not
     theta: FloatArray  # (d,) the estimate
     factor: FloatArray  # (d, d) upper triangle R, R'R = sum of N b'' x x' + I / sigma0^2, to within the last step
-    gradient: FloatArray  # (d,) scratch
-    step: FloatArray  # (d,) scratch
-    row: FloatArray  # (d,) scratch
-    work: FloatArray  # (5, capacity) scratch: what `curvature` names from ETA to SCALED
-    fits: IntArray  # (2,) fits made; of those, fits that did not converge
+    n_rewards: IntArray  # (2,) rewards learnt; of those, rewards that the estimate is of
+    responses: Scratch  # (capacity,) R, what is fitted: the rewards, perturbed or not
+    perturbed: Scratch  # (d,) what was fitted to perturbed rewards
+    perturbed_factor: Scratch  # (d, d) the curvature there
+    gradient: Scratch  # (d,)
+    step: Scratch  # (d,)
+    row: Scratch  # (d,)
+    work: Scratch  # (5, capacity) what `curvature` names from ETA to SCALED
+    fits: IntScratch  # (2,) fits made; of those, fits that did not converge
     link: int
     precision: float  # 1 / sigma0^2
     most_steps: int
@@ -93,22 +103,43 @@ class GLM(NamedTuple):
         """Add `weight` observations whose rewards add up to `reward`, and return their group."""
         group = self.groups.add(arm, x, weight)
         self.sums[group] += reward
+        self.n_rewards[LEARNT] += 1
         for j in range(x.size):
             self.columns[j, group] = x[j]
         return group
 
+    def fit_rewards(self) -> bool:
+        """Bring the estimate up to date, and tell whether it was not."""
+        if self.n_rewards[FITTED] == self.n_rewards[LEARNT]:
+            return False
+        for group in range(self.groups.n_used[0]):
+            self.responses[group] = self.sums[group]
+        self.fit()
+        return True
+
+    def is_stale(self) -> bool:
+        """Tell whether so much is new that perturbed fits should start from another estimate."""
+        n_learnt, n_fitted = self.n_rewards[LEARNT], self.n_rewards[FITTED]
+        return bool(STALE * (n_learnt - n_fitted) > n_learnt)
+
     def fit(self) -> bool:
-        """Fit theta to the responses, and tell whether that converged."""
-        has_converged = _maximise(self)
+        """Fit the estimate to the responses, and tell whether that converged; else the next fit goes on from there."""
+        has_converged = self.count_fit(_maximise(self, self.theta, self.factor))
+        if has_converged:
+            self.n_rewards[FITTED] = self.n_rewards[LEARNT]
+        return has_converged
+
+    def fit_perturbed(self) -> bool:
+        """Fit `perturbed` to the responses, and tell whether that converged."""
+        for j in range(self.theta.size):
+            self.perturbed[j] = self.theta[j]
+        return self.count_fit(_maximise(self, self.perturbed, self.perturbed_factor))
+
+    def count_fit(self, has_converged: bool) -> bool:
+        """Count a fit, and return whether it has converged."""
         self.fits[MADE] += 1
         self.fits[FAILED] += 0 if has_converged else 1
         return has_converged
-
-    def fit_rewards(self) -> bool:
-        """Fit theta to the rewards as they are, and tell whether that converged."""
-        for group in range(self.groups.n_used[0]):
-            self.responses[group] = self.sums[group]
-        return self.fit()
 
     def audit(self, n_weights: float, n_most: int) -> None:
         """Raise a DamagedFile unless this could be a model of at most so many observations, of this weight in all.
@@ -120,7 +151,7 @@ class GLM(NamedTuple):
         check_equal("the columns of features", self.columns[:, :n_used], self.groups.rows[:n_used].T)
         check_sums("the sums of rewards", self.sums, self.groups.weights)
         check_finite("the estimate", self.theta)
-        check_whole("the numbers of fits", self.fits[::-1], 0, min(self.fits[MADE], MOST_OBSERVATIONS))
+        check_whole("the rewards fitted", self.n_rewards[::-1], 0, min(self.n_rewards[LEARNT], MOST_OBSERVATIONS))
 
 
 def new_glm(n_arms: int, n_features: int, capacity: int, link: str, sigma0: float, most_steps: int = MOST_STEPS) -> GLM:
@@ -130,9 +161,12 @@ def new_glm(n_arms: int, n_features: int, capacity: int, link: str, sigma0: floa
         groups=new_groups(n_arms, d, capacity),
         columns=np.zeros((d, capacity)),
         sums=np.zeros(capacity),
-        responses=np.zeros(capacity),
         theta=np.zeros(d),
-        factor=np.eye(d) / sigma0,
+        factor=np.eye(d) * math.sqrt(float(sigma0) ** -2),
+        n_rewards=np.zeros(2, np.int64),
+        responses=np.zeros(capacity),
+        perturbed=np.zeros(d),
+        perturbed_factor=np.zeros((d, d)),
         gradient=np.zeros(d),
         step=np.zeros(d),
         row=np.zeros(d),
@@ -149,10 +183,10 @@ def new_glm(n_arms: int, n_features: int, capacity: int, link: str, sigma0: floa
 
 
 @kernel
-def _maximise(model: GLM) -> bool:
-    """Maximise the penalised log-likelihood of the responses."""
+def _maximise(model: GLM, theta: FloatArray, factor: FloatArray) -> bool:
+    """Maximise the penalised log-likelihood of the responses, from `theta` on, which becomes where its maximum is."""
     n_groups, weights, columns, work = model.groups.n_used[0], model.groups.weights, model.columns, model.work
-    theta, step, gradient, factor = model.theta, model.step, model.gradient, model.factor
+    step, gradient = model.step, model.gradient
     link, precision, responses = model.link, model.precision, model.responses
     best = _start(link, precision, n_groups, columns, weights, responses, theta, step, work)
     has_restarted = False

@@ -16,7 +16,7 @@ import numpy as np
 from corebandit.compiled.bridge import allocating_nothing, inlined, kernel, kernel_reassociated
 from corebandit.contracts.audit import check_equal, check_finite, check_within, demand
 from corebandit.contracts.features import LARGEST_FEATURE
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.randomness.stream import Stream
 
 # Between this and its inverse, the square of a length is an ordinary number: neither lost nor infinite.
@@ -247,7 +247,7 @@ class Ridge(NamedTuple):
     factor: FloatArray  # (d, d) upper triangle R, R'R = lam I + sum of weight x x'
     target: FloatArray  # (d,) z, R'z = sum of x y
     theta: FloatArray  # (d,) the estimate
-    row: FloatArray  # (d,) scratch
+    row: Scratch  # (d,)
 
     def add(self, x: FloatArray, y: float, weight: float) -> None:
         """Add `weight` x x' to the Gram matrix and x y to the right-hand side."""
@@ -312,7 +312,7 @@ class Noise(NamedTuple):
 
     factor: FloatArray  # (d, d)
     nothing: FloatArray  # (d,) the target nobody asks for
-    row: FloatArray  # (d,) scratch
+    row: Scratch  # (d,)
 
     def add(self, x: FloatArray, weight: float) -> None:
         """Add `weight` x x' to the covariance."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, inlined
 from corebandit.contracts.audit import check_whole, check_within, demand
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, Scratch
 
 # A row that keeps less than this share of its length outside the span of others counts as inside.
 INSIDE = 1e-12
@@ -31,7 +31,7 @@ class Span(NamedTuple):
 
     complement: FloatArray  # (d, d) orthonormal rows, the first d - n_spanned of them span the complement
     n_spanned: IntArray  # (1,)
-    part: FloatArray  # (d,) scratch: coordinates of a row in the complement
+    part: Scratch  # (d,) coordinates of a row in the complement
 
     def is_whole(self) -> bool:
         """Tell whether the rows seen so far span everything."""

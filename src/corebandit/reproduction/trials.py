@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from corebandit.contracts.recipe import FeaturePolicy, Policy
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, Scratch
 from corebandit.contracts.validate import check_count, check_number
 from corebandit.parts.ridge import squared_widths
 from corebandit.policies.linear.lincore import LinCORe, LinCOReState
@@ -125,8 +125,8 @@ class WidenedLinCOReState(NamedTuple):
     """What LinCORe has learnt, and room for how uncertain each row is."""
 
     state: LinCOReState
-    solved: FloatArray  # (d, n_arms) scratch
-    widths: FloatArray  # (n_arms,) scratch: w = x' G^-1 x
+    solved: Scratch  # (d, n_arms)
+    widths: Scratch  # (n_arms,) w = x' G^-1 x
     extra: int
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import FeaturePolicy
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, Scratch
 from corebandit.contracts.validate import check_count, check_number, shortened
 from corebandit.parts.moments import MEAN
 from corebandit.parts.pool import SEEN
@@ -51,9 +51,9 @@ class WatchedLinCOReState(NamedTuple):
     counts: IntArray  # (4,)
     spreads: IntArray  # (edges,) draws that move a random arm by at least so many a |x|
     lifts: IntArray  # (edges,) draws that lift the best arm by more than so many c1 |x|
-    widths: FloatArray  # (n_arms,) scratch: |x|
-    means: FloatArray  # (n_arms,) scratch: true means, less the estimates
-    shift: FloatArray  # (d,) scratch: θ~ - θ^
+    widths: Scratch  # (n_arms,) |x|
+    means: Scratch  # (n_arms,) true means, less the estimates
+    shift: Scratch  # (d,) θ~ - θ^
     own: Stream
     floor: float
     ceiling: float

@@ -1,18 +1,13 @@
 """The recommended setting: what the study of exploration has chosen; what was saved under the name before goes on."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import corebandit as cb
-from corebandit.agents.codec import Source, policy_from_json
 from corebandit.reproduction.studies.exploration_study import LINEAR_SETTING, SETTING
 
 OLD = {"alpha": 0.6, "warm_up": 0.5, "extra": 0}  # until version 0.4
 OLD_FOR_ARMS = OLD | {"growth": 0.0}
-SAVED = Path(__file__).parents[2] / "agents" / "saved_by_0_4"
 POLICIES = (cb.RecommendedCORe, cb.RecommendedLinCORe)
 
 
@@ -50,20 +45,6 @@ def test_a_warm_up_that_is_asked_for_is_without_a_horizon_that_of_ten_thousand_r
     arms, linear = (policy(warm_up=0.5) for policy in POLICIES)
     assert arms.start(10, 10_000, 10).log_horizon == arms.start(10, None, 10).log_horizon
     assert linear.start(10, 3, 10_000, 10).log_horizon == linear.start(10, 3, None, 10).log_horizon
-
-
-@pytest.mark.parametrize("policy", POLICIES)
-def test_what_was_saved_under_the_name_keeps_its_setting(policy):
-    content = json.loads((SAVED / f"{policy.__name__}.json").read_text())
-    assert "extra" not in content["policy"]
-    before, source = old(policy), Source("data", "from_dict", "data", {})
-    assert cb.Agent.from_dict(content).policy == before
-    assert cb.Agent.from_dict(content, before).policy == before
-    with pytest.raises(ValueError, match=rf"alpha was 0\.6, is {policy().alpha}"):
-        cb.Agent.from_dict(content, policy())
-    ranking = {"name": "Ranked", "policy": content["policy"]}
-    if policy is cb.RecommendedCORe:
-        assert policy_from_json(ranking, None, source).policy == before
 
 
 @pytest.mark.parametrize("policy", [made for policy in POLICIES for made in (policy(), old(policy), policy(extra=0))])

@@ -21,7 +21,7 @@ def played(policy, n_arms=5, n_rounds=N_ROUNDS):
     problem, state = GaussianBandit(n_arms).draw(stream(1, "problem")), policy.start(n_arms, None, n_rounds)
     rounds, regret, notes = np.array([n_rounds]), np.empty(1), new_notes(1, n_arms)
     play = play_arms.compiled
-    play(state, problem, stream(1, "choices"), streams(n_arms, 1, "rewards"), rounds, False, regret, notes)
+    play(state, problem, stream(1, "choices"), streams(n_arms, 1, "rewards"), rounds, -1, False, regret, notes)
     return state, problem
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from corebandit import Experiment, LogisticBandit, check_policy, run
+from corebandit.compiled.bridge import prepare
 from corebandit.contracts.recipe import UNIT_INTERVAL
 from corebandit.parts.choose import best_arm
 from corebandit.parts.glm import new_glm
@@ -34,6 +35,7 @@ def play(policy, features, rewards, n_rounds, horizon, seed=1):
     state, rng = policy.start(n_arms, d, horizon, n_rounds), stream(seed, "play")
     pulls, scores, arms = np.zeros(n_arms, int), np.empty((n_rounds, n_arms)), []
     for offered, row in zip(every, scores, strict=True):
+        prepare(state, rng)
         state.score(offered, rng, row)
         arm = int(best_arm(row, np.arange(n_arms), rng))
         state.update(arm, offered[arm].copy(), float(rewards[arm, pulls[arm]]), rng)
@@ -55,6 +57,7 @@ def many_scores(state, features, n_draws, seed=3):
     """Score again and again, `(n_draws, rows)`."""
     scores, rng = np.empty((n_draws, len(features))), stream(seed, "scores")
     for row in scores:
+        prepare(state, rng)
         state.score(features, rng, row)
     return scores
 
@@ -121,7 +124,7 @@ def test_without_noise_glmcore_takes_the_estimate():
     scores = many_scores(state, ROWS, 3)
     np.testing.assert_allclose(scores[0], scores[1], atol=1e-8)
     means = 1.0 / (1.0 + np.exp(-scores[0]))
-    np.testing.assert_allclose(ROWS.T @ (SUMS - COUNTS * means), state.model.theta, atol=1e-6)
+    np.testing.assert_allclose(ROWS.T @ (SUMS - COUNTS * means), state.model.perturbed, atol=1e-6)
 
 
 # Rivals -----------------------------------------------------------------------------------------------------------

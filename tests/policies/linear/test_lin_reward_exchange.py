@@ -20,7 +20,9 @@ def played(policy, problem, n_rounds=3000):
     play = play_features.compiled
     features, rounds, regret = np.zeros((N_ARMS, D)), np.array([n_rounds]), np.empty(1)
     words, notes = streams(N_ARMS, 1, "rewards"), new_notes(1, N_ARMS)
-    play(state, instance, stream(1, "choices"), stream(1, "contexts"), words, features, rounds, False, regret, notes)
+    play(
+        state, instance, stream(1, "choices"), stream(1, "contexts"), words, features, rounds, -1, False, regret, notes
+    )
     return state
 
 

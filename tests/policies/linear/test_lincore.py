@@ -427,7 +427,7 @@ def test_compiled_and_in_plain_python_it_chooses_alike(sampler):
     total, state = np.zeros(1), policy.start(12, 4, 300, 300)
     loop = play_features.compiled
     room, rounds = np.empty((12, 4)), np.array([300])
-    loop(state, problem, stream(6, "play"), stream(7), rewards.copy(), room, rounds, False, total, new_notes(1, 12))
+    loop(state, problem, stream(6, "play"), stream(7), rewards.copy(), room, rounds, -1, False, total, new_notes(1, 12))
     assert total[0] == pytest.approx(regret, abs=1e-9)
 
 

@@ -6,11 +6,11 @@ from importlib import import_module
 from types import FunctionType
 from typing import Any
 
-from corebandit.compiled.bridge import begin_round
+from corebandit.compiled.bridge import teach_optional_methods
 
 
 def teach_methods(module: Any) -> None:
-    """Let kernels call methods by their types, and begin rounds, as the bridge does for other compiled code."""
+    """Let kernels call methods by their types, as the bridge does for other compiled code."""
     # Imported by name, since numba's own older module for GPUs has none of this, and type checkers see that one.
     extending: Any = import_module("numba.cuda.extending")
     types: Any = import_module("numba.cuda.types")
@@ -44,8 +44,4 @@ def teach_methods(module: Any) -> None:
                 return None
             return types.BoundFunction(method_of(cls, name), instance)
 
-    @extending.overload(begin_round, strict=False)
-    def begin(problem: Any, current_round: Any) -> Any:
-        if hasattr(getattr(problem, "instance_class", None), "begin_round"):
-            return lambda problem, current_round: problem.begin_round(current_round)
-        return lambda problem, current_round: False
+    teach_optional_methods(extending.overload)

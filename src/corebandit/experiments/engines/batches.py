@@ -131,8 +131,8 @@ class Table:
         streams = [self._streams(purpose, queue, numbers, len(runs)) for purpose in self.game.streams(example)]
         room = [self._place(value, queue, len(runs)) for value in self.room]
         until = Shared(queue.put(self.chunk.rounds if rounds is None else rounds))
-        realised = Shared(self.chunk.regret == "realised")
-        results = (until, realised, RunFirst(batch.regret), rebuilt(Notes._make(batch.notes), RunFirst))
+        horizon, realised = Shared(self.chunk.horizon), Shared(self.chunk.regret == "realised")
+        results = (until, horizon, realised, RunFirst(batch.regret), rebuilt(Notes._make(batch.notes), RunFirst))
         return self.game.body, (batch.state, problem, *streams, *room, *results)
 
     def _streams(self, purpose: Purpose, queue: Queue, runs: Any, n_runs: int) -> Any:

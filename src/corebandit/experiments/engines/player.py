@@ -54,7 +54,7 @@ def play_chunk(chunk: Chunk, stop: threading.Event = NEVER) -> Runs:
         game, state, problem, needs = _begin(chunk, problem_id, run)
         notes = game.notes(problem, rounds.size, chunk.horizon if chunk.actions else 0)
         if index == 0 and policy.runs_compiled:
-            nothing = (NO_ROUNDS, is_realised, regret[index], notes)
+            nothing = (NO_ROUNDS, chunk.horizon, is_realised, regret[index], notes)
             _compile(chunk.label, game.loop, (state, problem, *needs, *nothing), stop)
         truth = truth_of(problem, is_realised)
         started = time.thread_time()
@@ -107,7 +107,7 @@ def _play(
 ) -> None:
     function = game.loop.prepared(compiled=chunk.policy.runs_compiled)
     player = state if chunk.policy.runs_compiled else Stoppable(state, stop)
-    function(player, problem, *needs, rounds, chunk.regret == "realised", regret, notes)
+    function(player, problem, *needs, rounds, chunk.horizon, chunk.regret == "realised", regret, notes)
 
 
 def _is_foreign(chunk: Chunk, problem: Any) -> bool:

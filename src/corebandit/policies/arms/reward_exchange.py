@@ -31,7 +31,7 @@ import numpy as np
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_equal, check_pulls, check_sums
 from corebandit.contracts.recipe import Policy
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.parts.exchange import Exchange, check_exchange, new_exchange
 from corebandit.randomness.stream import Stream
 
@@ -43,7 +43,7 @@ class RewardExchangeState(NamedTuple):
     exchange: Exchange
     counts: FloatArray  # (n_arms,) pulls
     sums: FloatArray  # (n_arms,) total of the rewards that each arm holds
-    shifts: FloatArray  # (n_arms,) scratch: what rewards dealt anew add to it
+    shifts: Scratch  # (n_arms,) what rewards dealt anew add to it
 
     def score(self, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the mean of the rewards that each arm holds in this round."""

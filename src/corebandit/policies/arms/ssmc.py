@@ -81,7 +81,7 @@ class SSMCState(NamedTuple):
         was_expected = self.queue[arm] == 1
         self.queue[arm] = 0
         if not was_expected or self.queue.sum() == 0:
-            self.begin_round(rng)
+            self.queue_challengers(rng)
 
     def search(self, arm: int) -> None:
         """Find the lowest window of the leader for this arm, infinite if the leader has too few rewards."""
@@ -91,7 +91,7 @@ class SSMCState(NamedTuple):
             lowest = min(lowest, _window(self.totals, leader, start, length))
         self.lowest[arm] = lowest
 
-    def begin_round(self, rng: Stream) -> None:
+    def queue_challengers(self, rng: Stream) -> None:
         """Find the leader and queue its challengers."""
         n = self.totals.counts
         leader = self.find_leader(rng)

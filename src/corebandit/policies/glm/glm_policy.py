@@ -9,7 +9,7 @@ import numpy as np
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_total
 from corebandit.contracts.recipe import FeaturePolicy
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, Scratch
 from corebandit.contracts.validate import check_number
 from corebandit.parts.glm import GLM, REWARD_RANGES, STEEPEST, check_glm, new_glm
 from corebandit.parts.ridge import Ridge, new_ridge, squared_widths
@@ -56,8 +56,8 @@ class Ellipsoid(NamedTuple):
 
     model: GLM
     gram: Ridge  # of V
-    solved: FloatArray  # (d, n_arms) scratch
-    widths: FloatArray  # (n_arms,) ||x||_{V^-1} of the rows on offer
+    solved: Scratch  # (d, n_arms)
+    widths: Scratch  # (n_arms,) ||x||_{V^-1} of the rows on offer
     n_seen: IntArray  # (1,) rewards
     horizon: float  # 0: not known
     log_confidence: float  # ln(1 / delta); negative: ln of the horizon or the round
@@ -69,8 +69,7 @@ class Ellipsoid(NamedTuple):
         self.n_seen[0] += 1
 
     def survey(self, features: FloatArray) -> None:
-        """Fit the model to all rewards, and work out the widths of the rows on offer."""
-        self.model.fit_rewards()
+        """Work out the widths of the rows on offer."""
         squared_widths(self.gram.factor, features, self.solved, self.widths)
         for arm in range(features.shape[0]):
             self.widths[arm] = math.sqrt(self.widths[arm])

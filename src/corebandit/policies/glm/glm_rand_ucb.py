@@ -28,6 +28,10 @@ class GLMRandUCBState(NamedTuple):
     scale: float  # sigma / slope
     is_coupled: bool
 
+    def prepare(self, rng: Stream) -> bool:
+        """Fit the model to all rewards, if any is new."""
+        return self.known.model.fit_rewards()
+
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with each row's linear predictor and a random multiple of its width."""
         self.known.survey(features)

@@ -62,8 +62,8 @@ class GLMCOReState(NamedTuple):
             favour_least_chosen(self.counts, scores)
             return
         self.perturb_rewards(rng)
-        self.model.fit()
-        predict(features, self.model.theta, scores)
+        self.model.fit_perturbed()
+        predict(features, self.model.perturbed, scores)
 
     def perturb_rewards(self, rng: Stream) -> None:
         """Fill the model's responses with the rewards and their noise, arm by arm as LinCORe does."""
@@ -80,6 +80,8 @@ class GLMCOReState(NamedTuple):
         """Learn from one reward."""
         self.counts[arm] += 1.0
         self.model.learn(arm, x, reward, 1.0)
+        if self.model.is_stale():
+            self.model.fit_rewards()
         self.pool.add(reward, rng)
         self.span.add(x)
 

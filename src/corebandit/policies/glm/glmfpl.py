@@ -45,13 +45,15 @@ class GLMFPLState(NamedTuple):
         for group in range(model.groups.n_used[0]):
             g = min(max(rng.standard_normal(), -FURTHEST), FURTHEST)
             model.responses[group] = model.sums[group] + self.a * math.sqrt(model.groups.weights[group]) * g
-        model.fit()
-        predict(features, model.theta, scores)
+        model.fit_perturbed()
+        predict(features, model.perturbed, scores)
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.counts[arm] += 1.0
         self.model.learn(arm, x, reward, 1.0)
+        if self.model.is_stale():
+            self.model.fit_rewards()
         self.span.add(x)
 
     def audit(self, fresh: Self, seen: range) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_pulls
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_number
 from corebandit.parts.glm import GLM, check_glm, new_glm
 from corebandit.parts.ridge import predict, solve_upper
@@ -27,12 +27,15 @@ class GLMTSLState(NamedTuple):
     """What GLM-TSL has learnt."""
 
     model: GLM
-    drawn: FloatArray  # (d,) scratch: a draw from the posterior
+    drawn: Scratch  # (d,) a draw from the posterior
     scale: float
+
+    def prepare(self, rng: Stream) -> bool:
+        """Fit the model to all rewards, if any is new."""
+        return self.model.fit_rewards()
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with each row's linear predictor under one draw from the posterior."""
-        self.model.fit_rewards()
         for j in range(self.drawn.size):
             self.drawn[j] = self.scale * rng.standard_normal()
         solve_upper(self.model.factor, self.drawn, self.drawn)

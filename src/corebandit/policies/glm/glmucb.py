@@ -36,6 +36,10 @@ class GLMUCBState(NamedTuple):
     furthest: FloatArray  # (1,) the squared length of the longest row chosen
     scale: float  # 2 k r / c
 
+    def prepare(self, rng: Stream) -> bool:
+        """Fit the model to all rewards, if any is new."""
+        return self.known.model.fit_rewards()
+
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the upper confidence bound of each row's mean reward."""
         self.known.survey(features)

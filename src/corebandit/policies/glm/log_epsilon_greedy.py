@@ -26,10 +26,13 @@ class LogEpsilonGreedyState(NamedTuple):
     model: GLM
     exploration: Epsilon
 
+    def prepare(self, rng: Stream) -> bool:
+        """Fit the model to all rewards, if any is new."""
+        return self.model.fit_rewards()
+
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the linear predictor of each row, or, in a round of exploration, with zeros."""
         if not self.exploration.levels(rng, scores):
-            self.model.fit_rewards()
             predict(features, self.model.theta, scores)
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:

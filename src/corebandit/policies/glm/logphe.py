@@ -46,8 +46,8 @@ class LogPHEState(NamedTuple):
         for group in range(self.model.groups.n_used[0]):
             drawn = rng.binomial(int(self.n_pseudo[group]), 0.5)
             self.model.responses[group] = self.model.sums[group] + drawn
-        self.model.fit()
-        predict(features, self.model.theta, scores)
+        self.model.fit_perturbed()
+        predict(features, self.model.perturbed, scores)
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
@@ -55,6 +55,10 @@ class LogPHEState(NamedTuple):
         self.counts[arm] += 1.0
         group = self.model.learn(arm, x, reward, 1.0 + n_pseudo)
         self.n_pseudo[group] += n_pseudo
+        if self.model.is_stale():
+            for group in range(self.model.groups.n_used[0]):
+                self.model.responses[group] = self.model.sums[group] + 0.5 * self.n_pseudo[group]
+            self.model.fit()
         self.span.add(x)
 
     def audit(self, fresh: Self, seen: range) -> None:

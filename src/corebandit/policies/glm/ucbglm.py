@@ -28,6 +28,10 @@ class UCBGLMState(NamedTuple):
     known: Ellipsoid
     scale: float  # sigma / slope
 
+    def prepare(self, rng: Stream) -> bool:
+        """Fit the model to all rewards, if any is new."""
+        return self.known.model.fit_rewards()
+
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the upper confidence bound of each row's linear predictor."""
         self.known.survey(features)

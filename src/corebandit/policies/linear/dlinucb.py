@@ -19,7 +19,7 @@ import numpy as np
 from corebandit.compiled.bridge import allocating_nothing, kernel, kernel_reassociated
 from corebandit.contracts.audit import check_pulls, check_within
 from corebandit.contracts.recipe import FeaturePolicy
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_number
 from corebandit.parts.fading import check_discount
 from corebandit.parts.fading_ridge import FadedRidge, new_faded_ridge
@@ -74,8 +74,8 @@ class DLinUCBState(NamedTuple):
     model: FadedRidge
     squared: FadedRidge  # that fades twice as fast; its estimate is nobody's
     seen: FloatArray  # (2,) how many rewards; the longest row's squared length
-    solved: FloatArray  # (d,) scratch
-    root: FloatArray  # (d, d) scratch
+    solved: Scratch  # (d,)
+    root: Scratch  # (d, d)
     sigma: float
     bias: float  # sqrt(lam) S
     log_confidence: float  # ln(1 / delta); negative: ln t

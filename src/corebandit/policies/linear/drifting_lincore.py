@@ -22,7 +22,7 @@ import numpy as np
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_pulls, check_whole
 from corebandit.contracts.recipe import FeaturePolicy
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, Scratch
 from corebandit.contracts.validate import check_count, check_number
 from corebandit.parts.alarm import Alarm, new_alarm
 from corebandit.parts.fading import FadedPool, new_faded_pool
@@ -43,7 +43,7 @@ class DriftingLinCOReState(NamedTuple):
     alarm: Alarm  # of the errors, as one arm
     since: IntArray  # (1,) rounds since the last start
     counts: FloatArray  # (n_arms,) how often each was chosen
-    perturbed: FloatArray  # (d,) scratch: the perturbed estimate
+    perturbed: Scratch  # (d,) the perturbed estimate
     alpha: float
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:

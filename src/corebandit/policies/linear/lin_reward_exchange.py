@@ -27,7 +27,7 @@ from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_pulls, check_within
 from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.recipe import FeaturePolicy
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_number
 from corebandit.parts.exchange import REWARDS, Exchange, check_exchange, new_exchange
 from corebandit.parts.ridge import Ridge, new_ridge
@@ -44,7 +44,7 @@ class LinRewardExchangeState(NamedTuple):
     ridge: Ridge  # of the rewards as they are held
     span: Span
     counts: FloatArray  # (n_arms,) how often each was chosen
-    change: FloatArray  # (d,) scratch: of the right-hand side
+    change: Scratch  # (d,) of the right-hand side
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the estimate of each row's reward, after the exchange."""

@@ -26,7 +26,7 @@ import numpy as np
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_pulls
 from corebandit.contracts.recipe import FeaturePolicy
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_number
 from corebandit.parts.groups import Groups, new_groups
 from corebandit.parts.pool import SEEN, Pool, check_form, new_pool
@@ -53,7 +53,7 @@ class LinCOReState(NamedTuple):
     pool: Pool
     span: Span
     counts: FloatArray  # (n_arms,) how often each was chosen
-    perturbed: FloatArray  # (d,) scratch: the perturbed estimate
+    perturbed: Scratch  # (d,) the perturbed estimate
     alpha: float
     warm_up: float  # warm-up rounds for each unit of the log horizon
     log_horizon: float  # negative: not known

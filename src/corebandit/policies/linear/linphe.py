@@ -26,7 +26,7 @@ import numpy as np
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_pulls
 from corebandit.contracts.recipe import FeaturePolicy
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_number
 from corebandit.parts.groups import Groups, new_groups
 from corebandit.parts.ridge import Noise, Ridge, new_noise, new_ridge
@@ -49,7 +49,7 @@ class LinPHEState(NamedTuple):
     groups: Groups  # the pseudo-rewards that share a row (Bernoulli)
     span: Span
     counts: FloatArray  # (n_arms,) how often each was chosen
-    perturbed: FloatArray  # (d,) scratch: the perturbed estimate
+    perturbed: Scratch  # (d,) the perturbed estimate
     a: float
     is_gaussian: bool
     sigma: float

@@ -17,7 +17,7 @@ import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.recipe import FeaturePolicy
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_number
 from corebandit.parts.ridge import Ridge, new_ridge, solve_upper
 from corebandit.randomness.stream import Stream
@@ -28,7 +28,7 @@ class LinTSState(NamedTuple):
     """What LinTS has learnt."""
 
     ridge: Ridge
-    drawn: FloatArray  # (d,) scratch: a draw from the posterior
+    drawn: Scratch  # (d,) a draw from the posterior
     sigma: float
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:

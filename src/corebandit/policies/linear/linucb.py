@@ -28,7 +28,7 @@ from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_pulls, check_within
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import FeaturePolicy
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_choice, check_number
 from corebandit.parts.ridge import (
     Ridge,
@@ -52,8 +52,8 @@ class LinUCBState(NamedTuple):
 
     ridge: Ridge
     seen: FloatArray  # (2,) how many rewards; the longest row's squared length
-    solved: FloatArray  # (d, n_arms) scratch
-    widths: FloatArray  # (n_arms,) scratch
+    solved: Scratch  # (d, n_arms)
+    widths: Scratch  # (n_arms,)
     sigma: float
     lam: float
     bias: float  # sqrt(lam) S

@@ -13,7 +13,7 @@ import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_pulls
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_count
 from corebandit.parts.fading_ridge import RecentRidge, Widened, new_recent_ridge, new_widened
 from corebandit.parts.pool import Pool, new_pool
@@ -30,7 +30,7 @@ class WindowLinCOReState(NamedTuple):
     noise: Widened
     pool: Pool
     counts: FloatArray  # (n_arms,) how often each was chosen
-    perturbed: FloatArray  # (d,) scratch: the perturbed estimate
+    perturbed: Scratch  # (d,) the perturbed estimate
     alpha: float
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:

@@ -32,7 +32,7 @@ from corebandit.contracts.audit import MOST_OBSERVATIONS, check_pulls, check_sum
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.recipe import UNIT_INTERVAL, FeaturePolicy, added_after_0_4
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, IntScratch
 from corebandit.contracts.validate import check_count, check_flag, shortened
 from corebandit.parts.pool import SEEN, Pool, new_pool
 from corebandit.parts.warm_up import check_noise, is_warming_up, known_log, rounds_per_log, whole_warm_up
@@ -51,7 +51,7 @@ from corebandit.randomness.stream import Stream
 GEOMETRIC = "geometric"
 GROWTH = 10  # a geometric schedule fits again when a tenth is new: seven or eight fits each time the history doubles
 LARGEST_SEED = 2**31
-FITTED, FIT_SEED = 0, 1  # what `last_fit` holds where
+FITTED, FIT_SEED, DECIDED = 0, 1, 2  # what `last_fit` holds where
 DEFAULT = RidgeRegression()
 
 
@@ -74,7 +74,8 @@ class EstimatorCOReState(NamedTuple):
     rows: FloatArray  # (capacity, d) the features of each observation
     pool: Pool  # keeps all rewards, in order
     targets: FloatArray  # (capacity,) the perturbed rewards of the last fit
-    last_fit: IntArray  # (3,) how many observations it is of, its seed, decisions made with it
+    last_fit: IntArray  # (3,) how many observations it is of, its seed, decisions made before it
+    n_decided: IntScratch  # (1,) decisions made before the coming one
     counts: FloatArray  # (n_arms,) how often each was chosen
     model: Model
     refit: int  # rounds from fit to fit; 0: geometric
@@ -83,39 +84,52 @@ class EstimatorCOReState(NamedTuple):
     log_horizon: float  # negative: not known
     extra: int  # draws for each of the first observations, as many as there are arms, besides their own
 
-    def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
-        """Fill `scores` with the estimator's predictions; if it fails, nothing has changed."""
-        n_observations = int(self.pool.tally[SEEN])
-        if is_warming_up(n_observations + 1, scores.size, self.warm_up, self.log_horizon):
-            scores[:] = -self.counts[: scores.size]
-            return
-        n_fitted, seed, n_decisions = self.last_fit.tolist()
-        targets = self.targets[:n_fitted]
+    def begin_round(self, decided: int, left: int, pending: IntArray) -> None:
+        """Note how many decisions were made: fits may be due because of these."""
+        self.n_decided[0] = decided
+
+    def prepare(self, rng: Stream) -> bool:
+        """Fit the estimator if that is due, and tell whether it was; if it fails, nothing has changed."""
+        n_observations, n_fitted = int(self.pool.tally[SEEN]), int(self.last_fit[FITTED])
+        if self.leads(self.counts.size) or (self.model.is_apart and n_fitted > 0) or not self.is_due(n_observations):
+            return False
         words = rng.words.copy()
         try:
-            if self.is_due(n_observations) and not (self.model.is_apart and n_fitted > 0):
-                targets, seed, n_decisions = self.perturbed(n_observations, rng), self.next_seed(rng), 0
-                self.model.learn(self.rows[:n_observations], targets, seed)
-            elif self.model.current is None and self.model.is_apart:
-                fit = Fit(targets, seed, self.model.n_columns)
-                self.model.current = self.fitted(fit, self.rows[:n_fitted])
-            elif self.model.current is None:
-                self.model.learn(self.rows[:n_fitted], targets, seed)
-            scores[:] = self.model.predict(features)
+            targets, seed = self.perturbed(n_observations, rng), self.next_seed(rng)
+            self.model.learn(self.rows[:n_observations], targets, seed)
         except BaseException:
             self.model.current = None
             rng.words[:] = words
             raise
         self.targets[: targets.size] = targets
-        self.last_fit[:] = targets.size, seed, n_decisions + 1
+        self.last_fit[:] = targets.size, seed, self.n_decided[0]
+        return True
+
+    def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
+        """Fill `scores` with the estimator's predictions; a fit that is not here is made again from what it was."""
+        if self.leads(scores.size) or self.last_fit[FITTED] == 0:
+            scores[:] = -self.counts[: scores.size]
+            return
+        if self.model.current is None:
+            n_fitted, seed, _ = self.last_fit.tolist()
+            fit = Fit(self.targets[:n_fitted], seed, self.model.n_columns)
+            if self.model.is_apart:
+                self.model.current = self.fitted(fit, self.rows[:n_fitted])
+            else:
+                self.model.learn(self.rows[:n_fitted], fit.targets, seed)
+        scores[:] = self.model.predict(features)
+
+    def leads(self, n_rows: int) -> bool:
+        """Tell whether the warm-up lasts, in which the arm chosen least so far is next."""
+        return is_warming_up(int(self.pool.tally[SEEN]) + 1, n_rows, self.warm_up, self.log_horizon)
 
     def is_due(self, n_observations: int) -> bool:
         """Tell whether it is time to fit."""
-        n_fitted, _, n_decisions = self.last_fit.tolist()
+        n_fitted, _, n_decided = self.last_fit.tolist()
         n_new = n_observations - n_fitted
         if n_fitted == 0 or isinstance(self.model, IncrementalModel):
             return bool(n_new > 0)
-        return bool(max(n_new, n_decisions) >= self.rounds_between())
+        return bool(max(n_new, self.n_decided[0] - n_decided) >= self.rounds_between())
 
     def rounds_between(self) -> int:
         """Return how many rounds after the last fit the next one is due."""
@@ -151,7 +165,7 @@ class EstimatorCOReState(NamedTuple):
     def end_fit(self, fit: Fit, estimator: Any) -> None:
         """Let an estimator that was fitted answer from now on."""
         self.targets[: fit.targets.size] = fit.targets
-        self.last_fit[:] = fit.targets.size, fit.seed, 0
+        self.last_fit[:] = fit.targets.size, fit.seed, self.n_decided[0]
         self.model.current, self.model.n_columns = estimator, fit.n_columns
 
     def go_on_from(self, before: Self | None) -> None:
@@ -298,6 +312,7 @@ class EstimatorCORe(FeaturePolicy):
             pool=new_pool(capacity, "exact"),
             targets=np.zeros(capacity),
             last_fit=np.zeros(3, np.int64),
+            n_decided=np.zeros(1, np.int64),
             counts=np.zeros(n_arms),
             model=kind(self.estimator),
             refit=0 if self.refit == GEOMETRIC else int(self.refit),

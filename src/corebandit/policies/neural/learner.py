@@ -112,15 +112,16 @@ class Learner(NamedTuple):
     spread: FloatArray  # (8,) moments of the rewards, as moments.py describes them
     tally: IntArray  # (3,) observations; steps; 1 once there are weights
 
-    def begin(self, rng: Stream) -> None:
-        """Draw the first weights, once."""
+    def begin(self, rng: Stream) -> bool:
+        """Draw the first weights, once, and tell whether that was now."""
         if self.tally[BEGUN] == 1:
-            return
+            return False
         self.tally[BEGUN] = 1
         n_inner, d = self.network.hidden * (self.rows.shape[1] + 1), self.rows.shape[1]
         for weights in self.weights:
             _draw_weights(rng.words, 1.0 / math.sqrt(d), weights[:n_inner])
             _draw_weights(rng.words, 1.0 / math.sqrt(self.network.hidden), weights[n_inner:])
+        return True
 
     def add(self, x: FloatArray, reward: float) -> int:
         """Keep an observation, and return its index."""

@@ -32,9 +32,12 @@ class NeuralCOReState(NamedTuple):
     learner: Learner
     noise: Noise
 
+    def prepare(self, rng: Stream) -> bool:
+        """Draw the first weights, once."""
+        return self.learner.begin(rng)
+
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the network's estimate of each row's reward."""
-        self.learner.begin(rng)
         if not self.noise.leads(scores):
             scores[:] = self.learner.network.predict(self.learner.weights, features)[0]
 

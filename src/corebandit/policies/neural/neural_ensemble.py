@@ -33,9 +33,12 @@ class NeuralEnsembleState(NamedTuple):
     noise: Noise
     frozen: FloatArray  # (capacity, members) the noise of every observation
 
+    def prepare(self, rng: Stream) -> bool:
+        """Draw the first weights, once."""
+        return self.learner.begin(rng)
+
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with a random member's estimate of each row's reward."""
-        self.learner.begin(rng)
         if not self.noise.leads(scores):
             member = rng.integers(self.frozen.shape[1])
             weights = self.learner.weights[member : member + 1]

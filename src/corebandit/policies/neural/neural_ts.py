@@ -19,9 +19,13 @@ class NeuralTSState(NamedTuple):
 
     widths: Widths
 
+    def prepare(self, rng: Stream) -> bool:
+        """Draw the first weights, once."""
+        return self.widths.learner.begin(rng)
+
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with a draw for each row's reward."""
-        estimate, width = self.widths.estimate(features, rng)
+        estimate, width = self.widths.estimate(features)
         for arm in range(scores.size):
             scores[arm] = estimate[arm] + width[arm] * rng.standard_normal()
 

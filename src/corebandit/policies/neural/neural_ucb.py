@@ -28,9 +28,13 @@ class NeuralUCBState(NamedTuple):
 
     widths: Widths
 
+    def prepare(self, rng: Stream) -> bool:
+        """Draw the first weights, once."""
+        return self.widths.learner.begin(rng)
+
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the upper confidence bound of each row's reward."""
-        estimate, width = self.widths.estimate(features, rng)
+        estimate, width = self.widths.estimate(features)
         scores[:] = estimate + width
 
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:

@@ -19,9 +19,8 @@ class Widths(NamedTuple):
     recipe: "WidthPolicy"
     squares: FloatArray  # (p,) U - lam, the sum of squared gradients
 
-    def estimate(self, features: FloatArray, rng: Stream) -> tuple[FloatArray, FloatArray]:
+    def estimate(self, features: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return f(x) and s(x), each `(rows,)`."""
-        self.learner.begin(rng)
         recipe, network, weights = self.recipe, self.learner.network, self.learner.weights
         squared = network.squared_widths(weights, features, recipe.lam + self.squares)
         return network.predict(weights, features)[0], np.sqrt(recipe.lam * recipe.nu * squared)

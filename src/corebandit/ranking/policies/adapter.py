@@ -19,11 +19,11 @@ import numpy as np
 
 from corebandit.catalogue import arm_policy_from
 from corebandit.clicks.feedback import OBSERVES, n_examined
-from corebandit.compiled.bridge import allocating_nothing
+from corebandit.compiled.bridge import allocating_nothing, prepare, tell_round
 from corebandit.contracts.audit import audit, check_pulls, check_total
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import UNIT_INTERVAL, Policy, RankingPolicy
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, Scratch
 from corebandit.contracts.validate import check_choice
 from corebandit.parts.choose import best_items
 from corebandit.parts.warm_up import known_log, rounds_per_log
@@ -39,13 +39,21 @@ class RankedState(NamedTuple):
     """What the policy inside has learnt, and how often each item was shown."""
 
     inner: Any
-    scores: FloatArray  # (n_items,) room for what the policy inside says
+    scores: Scratch  # (n_items,) what the policy inside says
     displays: FloatArray  # (n_items,) how often each item was shown
     n_rounds: IntArray  # (1,) rankings learnt from
     observes_all: bool
     n_positions: int
     warm_up: float  # displays for each unit of the log horizon; negative: the policy inside sees to its warm-up
     log_horizon: float  # negative: not known
+
+    def begin_round(self, decided: int, left: int, pending: IntArray) -> None:
+        """Tell the policy inside: a ranking is one round, however many items are observed."""
+        tell_round(self.inner, decided, left, pending)
+
+    def prepare(self, rng: Stream) -> bool:
+        """Prepare the policy inside, unless what it says is not asked for."""
+        return False if self.is_displaying() else prepare(self.inner, rng)
 
     def is_displaying(self) -> bool:
         """Tell whether the coming round only shows all items equally often."""

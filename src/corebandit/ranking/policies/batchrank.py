@@ -26,7 +26,7 @@ from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_whole, demand
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import RankingPolicy
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, IntScratch, Scratch
 from corebandit.parts.choose import best_items
 from corebandit.policies.arms.klucb import bernoulli_upper_bound
 from corebandit.randomness.stream import Stream
@@ -43,10 +43,10 @@ class BatchRankState(NamedTuple):
     batches: IntArray  # (n_items,) which batch an item is in
     counts: IntArray  # (n_items,) observations in this stage
     clicks: FloatArray  # (n_items,) clicks in this stage
-    scores: FloatArray  # (n_items,) room for an order
-    lower: FloatArray  # (n_items,) room for bounds
-    upper: FloatArray  # (n_items,)
-    order: IntArray  # (n_items,) room for items in order
+    scores: Scratch  # (n_items,) an order
+    lower: Scratch  # (n_items,) bounds
+    upper: Scratch  # (n_items,)
+    order: IntScratch  # (n_items,) items in order
     log_horizon: float
 
     def rank(self, rng: Stream, ranking: IntArray) -> None:

@@ -16,7 +16,7 @@ from corebandit.clicks.feedback import count_examined
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_pulls, check_total, check_whole
 from corebandit.contracts.recipe import RankingPolicy
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, Scratch
 from corebandit.contracts.validate import check_number
 from corebandit.parts.choose import best_items
 from corebandit.policies.arms.klucb import bernoulli_upper_bound
@@ -30,7 +30,7 @@ class CascadeKLUCBState(NamedTuple):
     counts: FloatArray  # (n_items,) observations
     sums: FloatArray  # (n_items,) clicks
     n_rounds: IntArray  # (1,)
-    scores: FloatArray  # (n_items,) room for the indices
+    scores: Scratch  # (n_items,) the indices
     c: float
 
     def rank(self, rng: Stream, ranking: IntArray) -> None:

@@ -16,7 +16,7 @@ from corebandit.clicks.feedback import count_examined
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_pulls, check_total, check_whole
 from corebandit.contracts.recipe import RankingPolicy
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, Scratch
 from corebandit.parts.choose import best_items
 from corebandit.randomness.stream import Stream
 
@@ -28,7 +28,7 @@ class CascadeUCB1State(NamedTuple):
     counts: FloatArray  # (n_items,) observations
     sums: FloatArray  # (n_items,) clicks
     n_rounds: IntArray  # (1,)
-    scores: FloatArray  # (n_items,) room for the indices
+    scores: Scratch  # (n_items,) the indices
 
     def rank(self, rng: Stream, ranking: IntArray) -> None:
         """Fill `ranking` with the items of the highest upper confidence bounds."""

@@ -21,7 +21,7 @@ from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import ROUNDING, check_near, check_pulls, check_total, check_whole, check_within
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import RankingPolicy
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, Scratch
 from corebandit.contracts.validate import check_number
 from corebandit.parts.choose import best_items
 from corebandit.randomness.stream import Stream
@@ -35,7 +35,7 @@ class PBMUCBState(NamedTuple):
     looks: FloatArray  # (n_items,) expected number of displays that were looked at
     sums: FloatArray  # (n_items,) clicks
     n_rounds: IntArray  # (1,)
-    scores: FloatArray  # (n_items,) room for the indices
+    scores: Scratch  # (n_items,) the indices
     examination: FloatArray  # (n_positions,) probability that a position is looked at
     epsilon: float
 

@@ -6,8 +6,9 @@ An item that a position above has picked already is replaced by one drawn at ran
 is paid 0. Nothing is assumed of how users click; under position k the bandit learns which item is clicked by users whom
 the items above have not satisfied.
 
-A state remembers the picks of its last ranking only. If clicks come late, after another ranking, all items that were
-shown count as picked. Items cannot come and go: a bandit would go on picking what is off offer.
+`prepare` decides what is shown, since a bandit is paid for its pick, which need not be what is shown. A state remembers
+the picks of its last ranking only. If clicks come late, after another ranking, all items that were shown count as
+picked. Items cannot come and go: a bandit would go on picking what is off offer.
 """
 
 from dataclasses import dataclass
@@ -15,10 +16,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from corebandit.compiled.bridge import inlined
+from corebandit.compiled.bridge import inlined, prepare, tell_round
 from corebandit.contracts.audit import audit, check_whole
 from corebandit.contracts.recipe import Policy, RankingPolicy
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import IntArray, Scratch
 from corebandit.parts.choose import best_items
 from corebandit.policies.arms.ucb1 import UCB1
 from corebandit.randomness.stream import Stream
@@ -53,17 +54,29 @@ class RankedBanditsState(NamedTuple):
     bandits: tuple[Any, ...]  # one state for each position
     picks: IntArray  # (n_positions,)
     shown: IntArray  # (n_positions,) what was shown for them
-    scores: FloatArray  # (n_items,) room for what a bandit says
+    scores: Scratch  # (n_items,) what a bandit says
 
-    def rank(self, rng: Stream, ranking: IntArray) -> None:
-        """Fill `ranking` with each bandit's pick, or a random item in place of one that is there already."""
+    def begin_round(self, decided: int, left: int, pending: IntArray) -> None:
+        """Tell the bandits."""
         for position in range(self.picks.size):
+            tell_round(self.bandits[position], decided, left, pending)
+
+    def prepare(self, rng: Stream) -> bool:
+        """Let each bandit pick, and decide what is shown: the picks, with a random item in place of one shown above."""
+        for position in range(self.picks.size):
+            prepare(self.bandits[position], rng)
             self.bandits[position].score(rng, self.scores)
             best_items(self.scores, rng, self.picks[position : position + 1])
             item = self.picks[position]
-            if is_among(item, ranking, position):
-                item = draw_unused(self.scores.size, ranking, position, rng)
-            ranking[position] = self.shown[position] = item
+            if is_among(item, self.shown, position):
+                item = draw_unused(self.scores.size, self.shown, position, rng)
+            self.shown[position] = item
+        return True
+
+    def rank(self, rng: Stream, ranking: IntArray) -> None:
+        """Fill `ranking` with what was prepared."""
+        for position in range(ranking.size):
+            ranking[position] = self.shown[position]
 
     def learn(self, ranking: IntArray, clicks: IntArray, rng: Stream) -> None:
         """Pay each bandit for its pick, or for what it has shown if the ranking is not the last one."""

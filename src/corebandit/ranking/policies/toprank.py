@@ -23,7 +23,7 @@ import numpy as np
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_flags, check_total, check_whole
 from corebandit.contracts.recipe import RankingPolicy
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray, IntArray, IntScratch, Scratch
 from corebandit.parts.choose import best_items
 from corebandit.parts.warm_up import known_log
 from corebandit.randomness.stream import Stream
@@ -39,8 +39,8 @@ class TopRankState(NamedTuple):
     counts: FloatArray  # (n_items, n_items) N_ij
     beats: IntArray  # (n_items, n_items) 1 if i beats j
     blocks: IntArray  # (n_items,) the block of each item, from 0
-    clicked: IntArray  # (n_items,) room for this round's clicks
-    scores: FloatArray  # (n_items,) room for the order
+    clicked: IntScratch  # (n_items,) this round's clicks
+    scores: Scratch  # (n_items,) the order
     n_rounds: IntArray  # (1,)
     log_horizon: float  # negative: not known
 
