@@ -8,7 +8,8 @@ import pytest
 from scipy import optimize, special
 
 from corebandit.contracts.state import carry_over
-from corebandit.parts.glm import LINKS, MOST_STEPS, mean_reward, new_glm
+from corebandit.parts.glm import MOST_STEPS, new_glm
+from corebandit.parts.likelihood import LINKS, mean_reward
 
 every_link = pytest.mark.parametrize("link", LINKS)
 

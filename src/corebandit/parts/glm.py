@@ -9,10 +9,9 @@ Responses may be any real numbers, as perturbed rewards are: thanks to the penal
 It is found by Newton's method, which is iteratively reweighted least squares, from the estimate or from zero, whichever
 is better; a step that does not gain what it should is cut to where it does, so no step is ever for the worse.
 
-There are two fits. The *estimate* is of the rewards as they are. It is learnt: policies that use it bring it up to date
-in `prepare`. The fit to perturbed rewards is scratch. It starts from the estimate and not from the last perturbed fit,
-so no decision depends on those before it. Policies that perturb make a new estimate once a quarter of the rewards is
-new.
+There are two fits. The *estimate* is of the rewards as they are, and learnt: policies that use it bring it up to date in
+`prepare`. The fit to perturbed rewards is scratch. It starts from the estimate, so no decision depends on those before
+it; policies that perturb make a new estimate once a quarter of the rewards is new.
 
 A step costs O(m d^2 + d^3) for m groups. With fixed features there is a group for each arm that was ever chosen, so
 a round costs the same however long the run; with features that change in every round m is the number of past rewards.
@@ -30,20 +29,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.compiled.bridge import allocating_nothing, inlined, kernel
+from corebandit.compiled.bridge import allocating_nothing, kernel
 from corebandit.contracts.audit import MOST_OBSERVATIONS, check_equal, check_finite, check_sums, check_whole
 from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL
 from corebandit.contracts.state import FloatArray, IntArray, IntScratch, Scratch
 from corebandit.contracts.validate import check_choice, check_number
-from corebandit.parts.curvature import ETA, RESIDUAL, SLOPE, STEP_ETA, factorise
+from corebandit.parts.curvature import ETA, RESIDUAL, STEP_ETA, factorise
 from corebandit.parts.groups import Groups, new_groups
+from corebandit.parts.likelihood import LINKS, LOGISTIC, POISSON, log_likelihood, magnitude
 from corebandit.parts.ridge import solve_lower, solve_upper
 
 MADE, FAILED = 0, 1  # what `fits` holds where
 LEARNT, FITTED = 0, 1  # what `n_rewards` holds where
 STALE = 4  # the estimate is stale once one in so many rewards is new
-LINKS = ("logistic", "poisson", "identity")
-LOGISTIC, POISSON, IDENTITY = range(3)
 REWARD_RANGES = {"logistic": UNIT_INTERVAL, "poisson": (0.0, math.inf), "identity": REAL_LINE}
 STEEPEST = {"logistic": 0.25, "poisson": 1.0, "identity": 1.0}  # largest slope of mu; Poisson: for means up to 1
 
@@ -54,7 +52,6 @@ MOST_HALVINGS = 60  # a step that must be halved more often than that leads nowh
 LEVEL = 0.1  # share of the slope at its start that may be left at the end of a step that was too long
 ROUNDING = 1e-13  # share of the likelihood's terms that rounding may hide
 LEAST_SIGMA0, LARGEST_SIGMA0 = 1e-50, 1e50  # their squares, times squares of features, are still floats
-LARGEST_LOG = 200.0  # of a Poisson mean; squares of the features times such a mean are still floats
 
 
 def check_glm(link: str, sigma0: float) -> None:
@@ -66,15 +63,6 @@ def check_glm(link: str, sigma0: float) -> None:
 def check_sigma0(sigma0: float) -> None:
     """Raise BadInput unless a prior can have this standard deviation."""
     check_number("sigma0", sigma0, at_least=LEAST_SIGMA0, at_most=LARGEST_SIGMA0)
-
-
-@inlined
-def mean_reward(link: int, eta: float) -> float:
-    """Return mu(eta)."""
-    if link == LOGISTIC:
-        rare = math.exp(-abs(eta))
-        return (rare if eta < 0.0 else 1.0) / (1.0 + rare)
-    return math.exp(min(eta, LARGEST_LOG)) if link == POISSON else eta
 
 
 @allocating_nothing
@@ -119,12 +107,12 @@ class GLM(NamedTuple):
 
     def is_stale(self) -> bool:
         """Tell whether so much is new that perturbed fits should start from another estimate."""
-        n_learnt, n_fitted = self.n_rewards[LEARNT], self.n_rewards[FITTED]
-        return bool(STALE * (n_learnt - n_fitted) > n_learnt)
+        n_learnt = self.n_rewards[LEARNT]
+        return bool(STALE * (n_learnt - self.n_rewards[FITTED]) > n_learnt)
 
     def fit(self) -> bool:
         """Fit the estimate to the responses, and tell whether that converged; else the next fit goes on from there."""
-        has_converged = self.count_fit(_maximise(self, self.theta, self.factor))
+        has_converged = self.maximise(self.theta, self.factor)
         if has_converged:
             self.n_rewards[FITTED] = self.n_rewards[LEARNT]
         return has_converged
@@ -133,10 +121,11 @@ class GLM(NamedTuple):
         """Fit `perturbed` to the responses, and tell whether that converged."""
         for j in range(self.theta.size):
             self.perturbed[j] = self.theta[j]
-        return self.count_fit(_maximise(self, self.perturbed, self.perturbed_factor))
+        return self.maximise(self.perturbed, self.perturbed_factor)
 
-    def count_fit(self, has_converged: bool) -> bool:
-        """Count a fit, and return whether it has converged."""
+    def maximise(self, theta: FloatArray, factor: FloatArray) -> bool:
+        """Fit to the responses, from `theta` on, and count that."""
+        has_converged = _maximise(self, theta, factor)
         self.fits[MADE] += 1
         self.fits[FAILED] += 0 if has_converged else 1
         return has_converged
@@ -207,7 +196,7 @@ def _maximise(model: GLM, theta: FloatArray, factor: FloatArray) -> bool:
         if not is_last:
             scale, found = _search(link, precision, n_groups, weights, responses, theta, step, work, best, promised)
         if scale == 0.0:
-            is_at_top = promised <= ROUNDING * _magnitude(link, n_groups, weights, responses, work)
+            is_at_top = promised <= ROUNDING * magnitude(link, n_groups, weights, responses, work)
             if is_at_top or has_restarted:
                 return is_at_top
             # The x' theta of many steps, added up, may have drifted away from theta: work them out again, once.
@@ -246,7 +235,7 @@ def _search(
     low, high = 0.0, 1.0
     for halvings in range(MOST_HALVINGS + 1):
         scale = 0.5 * (low + high) if halvings > 0 else 1.0
-        found = _look(link, precision, n_groups, weights, responses, theta, step, work, scale)
+        found = log_likelihood(link, precision, n_groups, weights, responses, theta, step, work, scale)
         is_gain = found >= best + LEAST_GAIN * scale * promised
         if is_gain and halvings == 0:
             return scale, found
@@ -261,7 +250,7 @@ def _search(
             low = scale
         else:
             high = scale
-    return low, _look(link, precision, n_groups, weights, responses, theta, step, work, low)
+    return low, log_likelihood(link, precision, n_groups, weights, responses, theta, step, work, low)
 
 
 @kernel
@@ -285,14 +274,14 @@ def _start(
         step[j] = 0.0
     _add_up(n_groups, columns, theta, work, ETA)
     at_zero = -total * (math.log(2.0) if link == LOGISTIC else 1.0 if link == POISSON else 0.0)
-    found = _look(link, precision, n_groups, weights, responses, theta, step, work, 0.0)
+    found = log_likelihood(link, precision, n_groups, weights, responses, theta, step, work, 0.0)
     if found >= at_zero:
         return found
     for j in range(theta.size):
         theta[j] = 0.0
     for i in range(n_groups):
         work[ETA, i] = 0.0
-    return _look(link, precision, n_groups, weights, responses, theta, step, work, 0.0)
+    return log_likelihood(link, precision, n_groups, weights, responses, theta, step, work, 0.0)
 
 
 @kernel
@@ -303,54 +292,3 @@ def _add_up(n_groups: int, columns: FloatArray, direction: FloatArray, work: Flo
     for j in range(direction.size):
         for i in range(n_groups):
             work[place, i] += direction[j] * columns[j, i]
-
-
-@kernel
-def _look(
-    link: int,
-    precision: float,
-    n_groups: int,
-    weights: FloatArray,
-    responses: FloatArray,
-    theta: FloatArray,
-    step: FloatArray,
-    work: FloatArray,
-    scale: float,
-) -> float:
-    """Return the penalised log-likelihood at theta + `scale` step, and leave the residuals and slopes there."""
-    total = 0.0
-    for i in range(n_groups):
-        eta, n, response = work[ETA, i] + scale * work[STEP_ETA, i], weights[i], responses[i]
-        if link == LOGISTIC:
-            rare = math.exp(-abs(eta))
-            share = rare / (1.0 + rare)
-            # Written in terms of the rarer outcome, so that nothing cancels where the other is nearly certain.
-            left = response if eta < 0.0 else response - n
-            work[RESIDUAL, i] = left - n * share if eta < 0.0 else left + n * share
-            work[SLOPE, i] = n * share / (1.0 + rare)
-            total += left * eta - n * math.log1p(rare)
-        elif link == POISSON:
-            if not eta <= LARGEST_LOG:
-                return -math.inf
-            mean = math.exp(eta)
-            work[RESIDUAL, i] = response - n * mean
-            work[SLOPE, i] = n * mean
-            total += response * eta - n * mean
-        else:
-            work[RESIDUAL, i] = response - n * eta
-            work[SLOPE, i] = n
-            total += (response - 0.5 * n * eta) * eta
-    for j in range(theta.size):
-        entry = theta[j] + scale * step[j]
-        total -= 0.5 * precision * entry * entry
-    return total
-
-
-@kernel
-def _magnitude(link: int, n_groups: int, weights: FloatArray, responses: FloatArray, work: FloatArray) -> float:
-    """Return the sizes of the log-likelihood's terms, added up: rounding hides a share of that."""
-    total = 0.0
-    for i in range(n_groups):
-        eta, mean = abs(work[ETA, i]), abs(mean_reward(link, work[ETA, i]))
-        total += abs(responses[i]) * eta + weights[i] * max(eta, mean, mean * eta)
-    return total

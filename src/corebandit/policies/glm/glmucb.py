@@ -22,7 +22,8 @@ from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_within
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_flag, check_number
-from corebandit.parts.glm import STEEPEST, mean_reward
+from corebandit.parts.glm import STEEPEST
+from corebandit.parts.likelihood import mean_reward
 from corebandit.parts.ridge import longest_allowed, longest_squared, predict, squared_length
 from corebandit.policies.glm.glm_policy import Ellipsoid, OptimisticGLM
 from corebandit.randomness.stream import Stream
