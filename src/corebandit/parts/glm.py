@@ -9,9 +9,9 @@ Responses may be any real numbers, as perturbed rewards are: thanks to the penal
 It is found by Newton's method, which is iteratively reweighted least squares, from the estimate or from zero, whichever
 is better; a step that does not gain what it should is cut to where it does, so no step is ever for the worse.
 
-There are two fits. The *estimate* is of the rewards as they are, and learnt: policies that use it bring it up to date in
-`prepare`. The fit to perturbed rewards is scratch. It starts from the estimate, so no decision depends on those before
-it; policies that perturb make a new estimate once a quarter of the rewards is new.
+There are two fits. The *estimate* is of the rewards as they are, and learnt: policies that use it bring it up to date
+in `prepare`. The fit to perturbed rewards is scratch. It starts from the estimate, so no decision depends on those
+before it; policies that perturb make a new estimate once a quarter of the rewards is new.
 
 A step costs O(m d^2 + d^3) for m groups. With fixed features there is a group for each arm that was ever chosen, so
 a round costs the same however long the run; with features that change in every round m is the number of past rewards.
