@@ -158,7 +158,7 @@ def play(arguments: argparse.Namespace) -> None:
     experiments = [Experiment.from_dict({**each, **changed}) for each in described["experiments"]]
     engine = Cuda()
     named = [  # by what experiments are called: two may have the same chunk
-        (f"{experiment.name}|{experiment.problem.label}|{label}|{chunk.first}", chunk)
+        (f"{experiment.part}|{experiment.name}|{experiment.problem.label}|{label}|{chunk.first}", chunk)
         for experiment in experiments
         for label, policy in experiment.policies.items()
         if label not in arguments.without

@@ -23,7 +23,7 @@ from storing import STORE, made_by
 
 NAME = "drift_large"
 STORED = STORE / f"{NAME}.json"
-KEPT = ("problem", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")
+KEPT = ("part", "problem", "title", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")
 
 
 def report(arguments: argparse.Namespace) -> None:
@@ -47,15 +47,10 @@ def stored(result: Result) -> dict[str, Any]:
     """Return what is kept, named as what fills pages in expects it of a figure called like this file."""
     rows = tables.without_poor_rivals(result.summary().to_dicts())
     return {
-        "titles": {f"{_figure(each['name'])} {each['label']}": each["title"] for each in result.experiments},
-        "rows": [{"figure": _figure(row["figure"]), **{key: row[key] for key in KEPT}} for row in rows],
+        "rows": [{"experiment": NAME, **{key: row[key] for key in KEPT}} for row in rows],
         "ratios": tables.ratios(result),
         "claims": [claim.describe() for claim in study.claims(result)],
     }
-
-
-def _figure(name: str) -> str:
-    return NAME + name.removeprefix(study.NAME)
 
 
 def main() -> None:

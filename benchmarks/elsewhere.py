@@ -43,11 +43,11 @@ def result_of(path: Path, regrets: Path) -> Result:
     for each in experiments:
         rounds = np.array(rounds_after(percents, each["horizon"]))
         for policy in each["policies"]:
-            names = each["name"], each["label"], policy
-            own = [part for _, part in sorted(parts.get("|".join(names), {}).items())]
+            part, names = each.get("part", ""), (each["name"], each["label"], policy)
+            own = [runs for _, runs in sorted(parts.get("|".join((part, *names)), {}).items())]
             if sum(map(len, own)) != each["runs"]:
                 sys.exit(f"{regrets} has not all {each['runs']:,} runs of {policy} on {each['title']}")
-            curves.append(Curve(*names, each["title"], rounds, np.concatenate(own), cpu_seconds=0.0))
+            curves.append(Curve(*names, each["title"], rounds, np.concatenate(own), cpu_seconds=0.0, part=part))
     return Result(experiments, curves)
 
 

@@ -55,9 +55,9 @@ def choose(arguments: argparse.Namespace) -> None:
 def _tuned(tried: study.Regrets) -> study.Tuned:
     """Return the best settings of rivals; whoever has not played for the longest horizon, that of the one before."""
     horizon = study.FIGURE.paper_size.horizon
-    for (name, label), regrets in tried.items():
-        if name == study.search_name(10 * horizon):
-            tried[name, label] = tried[study.search_name(horizon), label] | regrets
+    for (part, label), regrets in tried.items():
+        if part == study.grid_of(10 * horizon):
+            tried[part, label] = tried[study.grid_of(horizon), label] | regrets
     return study.tuned(tried)
 
 

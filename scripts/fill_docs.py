@@ -22,7 +22,8 @@ A page has marks in it, between which this script writes:
     <!-- numbers: lines gain -->          a table as a benchmark stored it
     <!-- end -->
 
-and within a line `<!-- number: figure1 bernoulli "CORe" -->...<!-- end -->`, a mean with its error.
+and within a line `<!-- number: figure1 bernoulli "CORe" -->...<!-- end -->`, a mean with its error. Of a part of an
+experiment the name stands after a slash: warmup/linear.
 """
 
 import argparse
@@ -60,8 +61,12 @@ STUDIES = {
     "E": "exploration",
 }  # by how their claims begin
 FILES = ("refits", "samplers", "observes")  # of `corebandit run docs/results/*.toml`, without claims
-SHOWN = {"warmup": tuple(warmup_study.PARTS), "drift": drift_study.PARTS, "exploration": ()}  # the last: ratios alone
-KEPT = ("figure", "problem", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")
+SHOWN = {  # parts, where not all are shown; of exploration ratios alone
+    "warmup": tuple(warmup_study.PARTS),
+    "drift": ("", drift_study.LINEAR_PART),
+    "exploration": (),
+}
+KEPT = ("experiment", "part", "problem", "title", "policy", "horizon", "runs", "mean", "stderr", "ci_low", "ci_high")
 SETTINGS = {  # warm-up factor and alpha
     "short": (0.5, 0.6),
     "cautious": (0.5, 0.8),
@@ -83,7 +88,6 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
     summary, claims, about = (
         json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in ("summary", "claims", "about")
     )
-    titles = {f"{one['figure']} {one['problem']}": one["title"] for one in about["titles"]}
     written = []
     for prefix, figure in [*FIGURES.items(), *STUDIES.items(), *(("-", name) for name in FILES)]:
         # Of many problems their average is enough.
@@ -91,7 +95,7 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
         if not rows:
             continue
         if figure in SHOWN:  # and not the search before it: of a thousand cells settings_of keeps what pages show
-            rows = [row for row in rows if row["figure"] in SHOWN[figure]]
+            rows = [row for row in rows if row["part"] in SHOWN[figure]]
         if figure == drift_study.NAME:
             rows = drift_tables.without_poor_rivals(rows)
         content = {
@@ -99,7 +103,6 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
                 **{key: about[key] for key in ("made", "version", "sources")},
                 "command": re.sub(r" --out \S+", "", about["command"]),  # a folder is nobody else's
             },
-            "titles": {key: titles.get(key, row["problem"]) for row in rows if (key := _place(row))},
             "rows": [{key: row[key] for key in KEPT} for row in rows],
             "claims": [
                 {key: value for key, value in claim.items() if key != "details"}
@@ -126,11 +129,7 @@ def store(folder: Path, into: Path = STORE) -> list[Path]:
 
 
 def _of_figure(rows: list[dict[str, Any]], figure: str) -> list[dict[str, Any]]:
-    return [row for row in rows if row["figure"].partition("-")[0] == figure]
-
-
-def _place(row: Mapping[str, Any]) -> str:
-    return f"{row['figure']} {row['problem']}"
+    return [row for row in rows if row["experiment"] == figure]
 
 
 def settings_of(result: Result) -> list[dict[str, Any]]:
@@ -163,9 +162,9 @@ def table(stored: Stored, figure: str, *policies: str) -> str:
     """Return mean regrets with standard errors, a row a policy and a column a problem."""
     cells: dict[str, dict[str, str]] = {policy: {} for policy in policies}
     columns: dict[str, str] = {}
-    for row in stored["rows"]:
-        if row["figure"] == figure and (not policies or row["policy"] in policies):
-            columns[row["problem"]] = stored["titles"][f"{figure} {row['problem']}"]
+    for row in _rows(stored, figure):
+        if not policies or row["policy"] in policies:
+            columns[row["problem"]] = row["title"]
             cells.setdefault(row["policy"], {})[row["problem"]] = tables.with_error(row["mean"], row["stderr"])
     if unknown := [policy for policy, found in cells.items() if not found]:
         raise KeyError(f"there is no {', '.join(unknown)} in {figure}")
@@ -209,7 +208,7 @@ def evidence(stored: Stored, figure: str) -> str:
 
 def about(stored: Stored, figure: str) -> str:
     """Say how large a run was, when it was made and by what."""
-    rows, made = [row for row in stored["rows"] if row["figure"] == figure], stored["about"]
+    rows, made = _rows(stored, figure), stored["about"]
     size = tables.run_size((row["runs"] for row in rows), (row["horizon"] for row in rows))
     return f"`{made['command']}`, {size} each; version {made['version']}, {made['made']}."
 
@@ -299,7 +298,7 @@ def differences(stored: Stored, figure: str) -> str:
 def worlds(stored: Stored, figure: str) -> str:
     """Return CORe's forms in each world: a row a world, with the best rival, tuned and as it comes."""
     ours = [policy for policy in drift_study.OURS if policy not in (drift_study.FREE, drift_study.TS)]
-    rows = [row for row in stored["rows"] if row["figure"] == figure]
+    rows = _rows(stored, figure)
     lines = [("world", *ours, "best rival, tuned", f"{ours[0]} / it", "best rival, untuned")]
     lines.append(("---",) * len(lines[0]))
     for problem in dict.fromkeys(row["problem"] for row in rows):
@@ -310,7 +309,7 @@ def worlds(stored: Stored, figure: str) -> str:
         named = [f"{tables.with_error(row['mean'], row['stderr'])} ({row['policy']})" for row in (best, untuned)]
         lines.append(
             (
-                stored["titles"][f"{figure} {problem}"],
+                here[ours[0]]["title"],
                 *(tables.with_error(here[policy]["mean"], here[policy]["stderr"]) for policy in ours),
                 named[0],
                 f"{here[ours[0]]['mean'] / best['mean']:.2f}",
@@ -359,9 +358,15 @@ def number(stored: Stored, figure: str, problem: str, policy: str) -> str:
     return tables.with_error(row["mean"], row["stderr"])
 
 
+def _rows(stored: Stored, figure: str) -> list[Mapping[str, Any]]:
+    """Return the rows of an experiment, or of the part that stands after a slash."""
+    _, _, part = figure.partition("/")
+    return [row for row in stored["rows"] if row["part"] == part]
+
+
 def _row(stored: Stored, figure: str, problem: str, policy: str) -> Mapping[str, Any]:
-    for row in stored["rows"]:
-        if (row["figure"], row["problem"], row["policy"]) == (figure, problem, policy):
+    for row in _rows(stored, figure):
+        if (row["problem"], row["policy"]) == (problem, policy):
             return dict(row)
     raise KeyError(f"there is no {policy} on {problem} in {figure}")
 
@@ -371,11 +376,11 @@ def filled(page: str, results: Mapping[str, Stored]) -> str:
 
     def block(mark: re.Match[str]) -> str:
         kind, figure, *which = shlex.split(mark[2])
-        return f"{mark[1]}{BLOCKS[kind](results[figure.partition('-')[0]], figure, *which)}\n{mark[3]}"
+        return f"{mark[1]}{BLOCKS[kind](results[figure.partition('/')[0]], figure, *which)}\n{mark[3]}"
 
     def inline(mark: re.Match[str]) -> str:
         figure, problem, policy = shlex.split(mark[2])
-        return f"{mark[1]}{number(results[figure.partition('-')[0]], figure, problem, policy)}{mark[3]}"
+        return f"{mark[1]}{number(results[figure.partition('/')[0]], figure, problem, policy)}{mark[3]}"
 
     return INLINE.sub(inline, BLOCK.sub(block, page))
 

@@ -24,7 +24,7 @@ def made_up(experiments, mean_regret, runs=30, spread=1.0):
             noise -= noise.mean()
             regret = np.stack([mean + noise for mean in means.values()], axis=1)
             names = experiment.name, experiment.problem.label, label, experiment.title
-            curves.append(Curve(*names, np.array(list(means)), regret, cpu_seconds=1.0))
+            curves.append(Curve(*names, np.array(list(means)), regret, cpu_seconds=1.0, part=experiment.part))
     return Result([experiment.to_dict() for experiment in experiments], curves)
 
 

@@ -180,10 +180,10 @@ def test_forms_of_core_are_shown_beside_the_best_rival_of_each_world():
     ours = dict.fromkeys(drift_study.OURS, 100.0)
     rivals = {"SW-UCB": 400.0, "D-UCB": 300.0, "SW-UCB 4,000, 0.05": 200.0}
     rows = [
-        {"figure": "drift", "problem": "p", "policy": policy, "mean": mean, "stderr": 1.0}
+        {"part": "", "problem": "p", "title": "Seasons", "policy": policy, "mean": mean, "stderr": 1.0}
         for policy, mean in {**ours, **rivals}.items()
     ]
-    stored = {"drift": {"rows": rows, "titles": {"drift p": "Seasons"}}}
+    stored = {"drift": {"rows": rows}}
     page = SCRIPT["filled"]("<!-- numbers: worlds drift -->\n<!-- end -->", stored)
     assert "| Seasons | 100.0 ± 1.0 |" in page
     assert "| 200.0 ± 1.0 (SW-UCB 4,000, 0.05) | 0.50 | 300.0 ± 1.0 (D-UCB) |" in page
@@ -203,7 +203,7 @@ def test_forms_of_core_are_shown_beside_the_best_rival_with_intervals():
 
 def test_of_rivals_in_worlds_that_change_the_best_are_stored_and_those_at_their_defaults():
     regrets = {**dict.fromkeys(drift_study.OURS, 900.0), "D-UCB": 800.0, **{f"D-UCB {n}, 0.05": n for n in range(9)}}
-    rows = [{"figure": "drift", "problem": "p", "policy": policy, "mean": mean} for policy, mean in regrets.items()]
+    rows = [{"part": "", "problem": "p", "policy": policy, "mean": mean} for policy, mean in regrets.items()]
     kept = [row["policy"] for row in drift_tables.without_poor_rivals(rows)]
     assert kept == [*drift_study.OURS, "D-UCB", *(f"D-UCB {n}, 0.05" for n in range(5))]
 

@@ -50,7 +50,7 @@ def test_reproduce_writes_everything(figure1):
     assert figures >= {"figure1.png", "figure1.svg", "figure1-final-regret.png", "figure1-final-regret.svg"}
     rows = json.loads((folder / "summary.json").read_text())["rows"]
     assert len(rows) == 3 * 8 + 9  # eight policies, and other readings of some
-    columns = "figure problem policy horizon runs mean stderr ci_low ci_high tied q10 median q90"
+    columns = "experiment part problem policy title horizon runs mean stderr ci_low ci_high tied q10 median q90"
     assert list(rows[0]) == [*columns.split(), "best_arm_share", "simple_regret", "cpu_seconds"]
     claims = json.loads((folder / "claims.json").read_text())["claims"]
     assert {(claim["id"], claim["warm_up"]) for claim in claims} == {
@@ -197,7 +197,7 @@ def test_a_figure_with_a_search_searches_first_and_then_plays(tmp_path):
     assert "Figure 2: parameter search, Beta: a of LinPHE: best is LinPHE a=" in printed
     figures = {path.name for path in (tmp_path / "figures").iterdir()}
     assert figures >= {"figure2.png", "figure2-parameter-search.svg"}
-    assert experiments_in(tmp_path) == ["figure2"] * 3 + ["figure2-parameter-search"] * 6
+    assert experiments_in(tmp_path) == ["figure2"] * 3 + ["figure2 parameter search"] * 6
 
 
 @pytest.mark.endurance
@@ -206,13 +206,13 @@ def test_figures_with_and_without_a_search_are_played_together(tmp_path):
     assert all(claim in printed for claim in ("F2.a", "F2.b", "F3.a", "F3.b", "F3.c", "F3.d"))
     figures = {path.name for path in (tmp_path / "figures").iterdir()}
     assert figures >= {"figure2.png", "figure2-parameter-search.svg", "figure3.png", "figure3-heat-map.png"}
-    played = ["figure2"] * 3 + ["figure3"] * 2 + ["figure3-heat-map"] * 2
-    assert experiments_in(tmp_path) == played + ["figure2-parameter-search"] * 6
+    played = ["figure2"] * 3 + ["figure3"] * 2 + ["figure3 heat map"] * 2
+    assert experiments_in(tmp_path) == played + ["figure2 parameter search"] * 6
 
 
 def experiments_in(folder):
     described = json.loads((folder / "experiments.json").read_text())["experiments"]
-    return [experiment["name"] for experiment in described]
+    return [" ".join(filter(None, (each["name"], each.get("part")))) for each in described]
 
 
 @pytest.mark.endurance

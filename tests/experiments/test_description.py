@@ -243,7 +243,7 @@ def test_measures_of_a_policy_are_kept_saved_and_loaded(tmp_path):
     experiment = cb.Experiment(cb.BernoulliBandit(), {"it": Counting(), "other": cb.UCB1()}, horizon=100, runs=12)
     result = cb.run(experiment)
     frame = result.measures()
-    assert frame.columns == ["figure", "problem", "policy", "run", "measure", "value"]
+    assert frame.columns == ["experiment", "part", "problem", "policy", "run", "measure", "value"]
     assert frame["policy"].unique().to_list() == ["it"]
     assert frame["run"].to_list() == list(range(12))
     assert (frame["value"].to_numpy() >= 1).all()

@@ -22,7 +22,7 @@ def result():
 
 
 def test_the_frame_has_one_row_for_each_checkpoint(result):
-    assert result.frame.columns == ["figure", "problem", "policy", "run", "round", "regret"]
+    assert result.frame.columns == ["experiment", "part", "problem", "policy", "run", "round", "regret"]
     assert result.frame.height == 2 * 3 * 12 * 100
 
 
@@ -112,14 +112,14 @@ def swept():
 
 def test_sweeps_have_one_row_for_each_point(swept):
     sweeps = swept.sweeps()
-    assert sweeps.select("figure", "title", "series", "policy", "x_name", "x", "y_name", "y").rows() == [
+    assert sweeps.select("experiment", "title", "series", "policy", "x_name", "x", "y_name", "y").rows() == [
         ("search", "Coins", "greedy", "eps 0.3", "epsilon", 0.3, None, None),
         ("search", "Coins", "greedy", "eps 0.1", "epsilon", 0.1, None, None),
         ("search", "Coins", "CORe", "core 0.2", "alpha", 0.2, "z", 0.5),
         ("search", "Coins", "CORe", "core 0.6", "alpha", 0.6, "z", 0.5),
     ]
     assert sweeps.select("runs", "horizon").unique().rows() == [(6, 400)]
-    summary = swept.summary().filter(figure="search")
+    summary = swept.summary().filter(experiment="search")
     assert sweeps.select("mean", "ci_low", "ci_high").equals(summary.select("mean", "ci_low", "ci_high"))
 
 
@@ -130,7 +130,7 @@ def test_a_result_without_points_has_no_sweeps_but_their_columns(result, swept):
 
 def test_points_of_sweeps_are_not_compared_in_pairs(swept):
     rows = swept.differences()
-    assert rows.select("figure", "policy").rows() == [("figure1", "UCB1")]
+    assert rows.select("experiment", "policy").rows() == [("figure1", "UCB1")]
     with pytest.raises(ValueError, match=r"one of the policies \(CORe, UCB1\), not 'eps 0\.1'"):
         swept.differences("eps 0.1")
 
@@ -138,7 +138,7 @@ def test_points_of_sweeps_are_not_compared_in_pairs(swept):
 @pytest.mark.heavy
 def test_sweeps_are_plotted_and_shown_as_sweeps(swept):
     assert swept.plot().axes[0].get_ylabel() == "cumulative regret"
-    assert swept.plot("search").axes[0].get_xlabel() == "epsilon"
+    assert swept.plot(experiment="search").axes[0].get_xlabel() == "epsilon"
     html = swept._repr_html_()
     assert "eps 0.1" not in html
     assert "greedy epsilon=" in html
@@ -204,8 +204,32 @@ def test_a_full_disk_while_publishing_is_a_sentence(result, tmp_path, monkeypatc
 
 
 def test_a_result_holds_every_name_once(result):
-    with pytest.raises(cb.BadInput, match=r"can hold comparison/bernoulli/CORe \(figure/problem/policy\) only once"):
+    with pytest.raises(
+        cb.BadInput, match=r"can hold comparison/bernoulli/CORe \(experiment/problem/policy\) only once"
+    ):
         result.joined_with(result)
+
+
+def test_parts_of_an_experiment_are_told_apart_and_survive_saving(tmp_path):
+    parts = {"": cb.CORe(), "search": cb.UniformRandom()}
+    experiments = [
+        cb.Experiment(cb.BernoulliBandit(), {"CORe": policy}, horizon=100, runs=3, name="figure2", part=part)
+        for part, policy in parts.items()
+    ]
+    assert "part" not in experiments[0].to_dict()
+    assert cb.Experiment.from_dict(experiments[1].to_dict()) == experiments[1]
+    cb.run(experiments).save(tmp_path)
+    result = cb.Result.load(tmp_path)
+    assert [curve.part for curve in result.curves("figure2")] == ["", "search"]
+    assert not result.curves("figure1")
+    (plain,), (searched,) = result.curves(part=""), result.curves("figure2", "search")
+    assert (result.regret("CORe", part="search") == searched.regret).all()
+    assert not (plain.regret == searched.regret).all()
+    assert result.summary()["part"].to_list() == ["", "search"]
+    with pytest.raises(cb.BadInput, match="figure2/bernoulli/CORe, figure2/search/bernoulli/CORe"):
+        result.regret("CORe", "bernoulli", "figure2")
+    with pytest.raises(cb.BadInput, match=r"\(figure2\), not 'figure2', 'heat map'"):
+        result.plot(experiment="figure2", part="heat map")
 
 
 def test_what_was_computed_cannot_be_changed(result):

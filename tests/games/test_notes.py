@@ -274,8 +274,3 @@ def test_a_figure_of_arms_that_are_not_fixed_says_so():
             result.plot(what)
     with pytest.raises(cb.BadInput, match="what must be 'regret' or"):
         result.plot("luck")
-
-
-def test_names_of_figures_are_still_enough(noted):
-    _, result = noted
-    assert len(result.plot("comparison").axes[0].lines) == 2

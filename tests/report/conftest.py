@@ -24,7 +24,7 @@ class Frames(NamedTuple):
 def make_frames(
     policies: Mapping[str, float] = POLICIES,
     titles: Mapping[str, str] = TITLES,
-    figure: str = "figure1",
+    experiment: str = "figure1",
     runs: int = 11,
     horizon: int = 10_000,
     baseline: str = "CORe",
@@ -34,7 +34,7 @@ def make_frames(
     factors = [0.5 + run / (runs - 1) for run in range(runs)] if runs > 1 else [1.0]
     for problem, title in titles.items():
         for policy, regret in policies.items():
-            where = {"figure": figure, "problem": problem, "policy": policy}
+            where = {"experiment": experiment, "part": "", "problem": problem, "policy": policy}
             size = abs(regret)
             interval = {"mean": regret, "ci_low": regret - 0.1 * size, "ci_high": regret + 0.1 * size}
             rows["summary"].append({**where, "horizon": horizon, "runs": runs, "stderr": 0.04 * size, **interval})
@@ -53,11 +53,13 @@ def make_frames(
     return Frames(**{name: pl.DataFrame(part) for name, part in rows.items()})
 
 
-def make_search(titles: tuple[str, ...] = ("Easy", "Hard"), figure: str = "figure2-search") -> pl.DataFrame:
+def make_search(
+    titles: tuple[str, ...] = ("Easy", "Hard"), place: tuple[str, str] = ("figure2", "parameter search")
+) -> pl.DataFrame:
     """Make a search over sigma whose regret is lowest, at 100, for LinTS at 0.4 and LinPHE at 0.8."""
     best = {"LinTS": 0.4, "LinPHE": 0.8}
     rows = [
-        point(figure, title, series, 100 + 1000 * (step / 10 - centre) ** 2, sigma=step / 10)
+        point(place, title, series, 100 + 1000 * (step / 10 - centre) ** 2, sigma=step / 10)
         for title in titles
         for series, centre in best.items()
         for step in range(1, 13)
@@ -65,21 +67,29 @@ def make_search(titles: tuple[str, ...] = ("Easy", "Hard"), figure: str = "figur
     return pl.DataFrame(rows, schema=SWEEPS)
 
 
-def make_map(n_alpha: int = 7, n_z: int = 7, figure: str = "figure3-heat-map") -> pl.DataFrame:
+def make_map(n_alpha: int = 7, n_z: int = 7, place: tuple[str, str] = ("figure3", "heat map")) -> pl.DataFrame:
     """Make a grid whose regret is lowest, at 100, where both alpha and z are third."""
     rows = [
-        point(figure, "Hard", "LinCORe", 100 * 2.0 ** (abs(i - 2) + abs(j - 2)), alpha=0.2 + 0.2 * i, z=0.2 + 0.1 * j)
+        point(place, "Hard", "LinCORe", 100 * 2.0 ** (abs(i - 2) + abs(j - 2)), alpha=0.2 + 0.2 * i, z=0.2 + 0.1 * j)
         for i in range(n_alpha)
         for j in range(n_z)
     ]
     return pl.DataFrame(rows, schema=SWEEPS)
 
 
-def point(figure: str, title: str, series: str, mean: float, **at: float) -> dict[str, Any]:
+def point(place: tuple[str, str], title: str, series: str, mean: float, **at: float) -> dict[str, Any]:
     """Make one point of a sweep, with an interval of 10 % to either side."""
     (x_name, x), (y_name, y) = [*at.items(), (None, None)][:2]
     policy = f"{series}({','.join(f'{name}={value:g}' for name, value in at.items())})"
-    where = {"figure": figure, "title": title, "series": series, "policy": policy, "x_name": x_name, "x": x}
+    where = {
+        "experiment": place[0],
+        "part": place[1],
+        "title": title,
+        "series": series,
+        "policy": policy,
+        "x_name": x_name,
+        "x": x,
+    }
     size = {"y_name": y_name, "y": y, "runs": 100, "horizon": 10_000}
     return where | size | {"mean": mean, "ci_low": 0.9 * mean, "ci_high": 1.1 * mean}
 
@@ -87,7 +97,19 @@ def point(figure: str, title: str, series: str, mean: float, **at: float) -> dic
 def summary_of(sweeps: pl.DataFrame) -> pl.DataFrame:
     """Make the rows that a summary has for the policies of a sweep."""
     return sweeps.with_columns(problem="title", stderr=pl.lit(1.0), cpu_seconds=pl.lit(1.5)).select(
-        "figure", "problem", "policy", "horizon", "runs", "stderr", "mean", "ci_low", "ci_high", "cpu_seconds"
+        *(
+            "experiment",
+            "part",
+            "problem",
+            "policy",
+            "horizon",
+            "runs",
+            "stderr",
+            "mean",
+            "ci_low",
+            "ci_high",
+            "cpu_seconds",
+        )
     )
 
 
@@ -140,7 +162,8 @@ def settings() -> dict[str, Any]:
     return {
         "experiments": [
             {
-                "name": "figure1-bernoulli",
+                "name": "figure1",
+                "part": "bernoulli",
                 "title": "Bernoulli bandit",
                 "problem": {"name": "RandomBernoulli", "parameters": {"arms": 10}},
                 "policies": {"CORe": {"name": "CORe", "parameters": {"alpha": 0.6, "warm_up": 4.0}}},

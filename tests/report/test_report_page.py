@@ -99,7 +99,7 @@ def test_the_page_shows_every_number_of_the_frames(page):
 
 @pytest.mark.usefixtures("undrawn")
 def test_every_figure_has_its_section_with_one_panel_per_problem(make, verdicts, settings):
-    parts = make(), make({"LinCORe": 90.0, "LinTS": 95.0}, {"hard": "Hard"}, figure="my own", baseline="LinCORe")
+    parts = make(), make({"LinCORe": 90.0, "LinTS": 95.0}, {"hard": "Hard"}, experiment="my own", baseline="LinCORe")
     both = [pl.concat(pair) for pair in zip(*parts, strict=True)]
     page = Page(render_page("Two", *both, verdicts, settings))
     assert [name for name in page.ids if name in ("figure-1", "figure-2")] == ["figure-1", "figure-2"]
@@ -228,7 +228,7 @@ def test_ids_are_unique_and_links_lead_somewhere(any_page):
 
 def test_labels_cannot_inject_anything(make, verdicts, settings):
     evil = "<script>alert('x')</script>"
-    made = make({evil: 10.0, "CORe": 9.0}, {evil: evil}, figure=evil)
+    made = make({evil: 10.0, "CORe": 9.0}, {evil: evil}, experiment=evil)
     claims = [replace(verdict, claim=evil, evidence=evil) for verdict in verdicts]
     settings = {**settings, "command": evil, "versions": {evil: evil}}
     for text in (render_page(evil, *made, claims, settings), render_fragment(made.summary, made.curves)):
@@ -275,7 +275,7 @@ def test_settings_of_sweeps_are_not_counted_as_policies(page_with_sweeps):
 @pytest.mark.usefixtures("undrawn")
 def test_a_page_of_sweeps_alone_counts_settings_of_policies(swept):
     frames, sweeps = swept
-    only = frames.summary.filter(pl.col("figure") != "figure1")
+    only = frames.summary.filter(pl.col("experiment") != "figure1")
     nothing = [frame.clear() for frame in frames[1:]]
     text = Page(render_page("Sweeps", only, *nothing, [], {}, sweeps=sweeps)).text
     assert "73 parameter settings of 3 policies on 3 problems, 100 runs of 10,000 rounds each" in text
@@ -308,7 +308,9 @@ def test_a_heat_map_has_its_numbers_in_a_folded_table(page_with_sweeps):
 @pytest.mark.usefixtures("undrawn")
 def test_policies_beside_a_sweep_keep_their_table(swept):
     frames, sweeps = swept
-    beside = frames.summary.filter(figure="figure1", problem="beta").with_columns(figure=pl.lit("figure2-search"))
+    beside = frames.summary.filter(problem="beta").with_columns(
+        experiment=pl.lit("figure2"), part=pl.lit("parameter search")
+    )
     page = render_page("Sweeps", pl.concat([frames.summary, beside]), *frames[1:], [], {}, sweeps=sweeps)
     assert "Other policies" in section(page, "figure-2").text
     assert section(page, "figure-2").text.count("440 ± 18 [396, 484] 1.5 s") == 1
@@ -337,7 +339,9 @@ def test_the_same_data_make_the_same_page_and_empty_sweeps_change_nothing(frames
 def test_labels_of_sweeps_cannot_inject_anything(frames, search, grid):
     evil = "<script>alert('x')</script>"
     sweeps = pl.concat([search, grid.with_columns(y_name=pl.lit(evil))])
-    sweeps = sweeps.with_columns(title=pl.lit(evil), series=pl.lit(evil), x_name=pl.lit(evil), figure=pl.lit("figure1"))
+    sweeps = sweeps.with_columns(
+        title=pl.lit(evil), series=pl.lit(evil), x_name=pl.lit(evil), experiment=pl.lit("figure1"), part=pl.lit("")
+    )
     sweeps = sweeps.with_columns(policy=pl.lit("UCB1"))
     drawing = Drawing(evil, evil, evil, sweep_lines(sweeps))
     for text in (

@@ -105,22 +105,20 @@ def test_large_numbers_are_given_in_words(value, text):
 
 
 @pytest.mark.parametrize(
-    ("name", "title"),
+    ("experiment", "part", "title"),
     [
-        ("figure1", "Figure 1"),
-        ("figure 3b", "Figure 3b"),
-        ("figure3-heat-map", "Figure 3: heat map"),
-        ("figure2-parameter-search", "Figure 2: parameter search"),
-        ("figure2-search", "Figure 2: parameter search"),
-        ("theory", "Theory"),
-        ("theory-pool", "Theory: pool"),
-        ("figures of speech", "figures of speech"),
-        ("theory of games", "theory of games"),
-        ("my-figure2", "my-figure2"),
+        ("figure1", "", "Figure 1"),
+        ("figure 3b", "", "Figure 3b"),
+        ("figure3", "heat map", "Figure 3: heat map"),
+        ("figure3-heat-map", "", "figure3-heat-map"),
+        ("theory", "", "Theory"),
+        ("theory", "own histories", "Theory: own histories"),
+        ("figures of speech", "", "figures of speech"),
+        ("my-figure2", "b", "my-figure2: b"),
     ],
 )
-def test_figures_and_theory_get_a_title_and_other_names_stay(name, title):
-    assert tables.figure_title(name) == title
+def test_figures_and_theory_get_a_title_and_other_names_stay(experiment, part, title):
+    assert tables.heading(experiment, part) == title
 
 
 @pytest.mark.parametrize(
@@ -133,7 +131,8 @@ def test_an_estimate_comes_with_its_interval_if_there_is_one(value, low, high, t
 
 def test_a_search_is_a_table_with_the_parameter_down_and_series_across(search):
     easy, hard = sweep_tables(search)
-    assert (easy.figure, easy.title, hard.title, easy.series) == ("figure2-search", "Easy", "Hard", "")
+    assert (easy.experiment, easy.part, easy.title, hard.title) == ("figure2", "parameter search", "Easy", "Hard")
+    assert easy.series == ""
     assert (easy.down, easy.columns, len(easy.rows)) == ("sigma", ["LinTS", "LinPHE"], 12)
     setting, cells = easy.rows[3]
     assert setting == "0.4"

@@ -120,14 +120,14 @@ def run_and_publish(
     )
     console = Console()
     sweeps = result.sweeps()
-    studied = sweeps["figure"].unique().to_list()
     summary = result.summary()
-    compared = summary.filter(~summary["figure"].is_in(studied))
+    compared = summary.join(sweeps, on=["experiment", "part"], how="anti", maintain_order="left")
     if not compared.is_empty():
         console.print(report.results_table(compared))
     if not sweeps.is_empty():
-        drawn = sweeps["figure"].is_in([drawing.name for drawing in drawings])
-        console.print(report.sweeps_table(sweeps) if show_settings else report.best_settings(sweeps.filter(~drawn)))
+        drawn = [drawing.place for drawing in drawings]
+        rest = sweeps.filter([place not in drawn for place in sweeps.select("experiment", "part").rows()])
+        console.print(report.sweeps_table(sweeps) if show_settings else report.best_settings(rest))
     for drawing in drawings:
         if drawing.summary is not None:
             console.print(report.results_table(drawing.summary))

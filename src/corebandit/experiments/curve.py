@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ REGRET, BEST_ARM_SHARE, SIMPLE_REGRET = QUANTITIES = ("regret", "best-arm share"
 class Curve:
     """All runs of one policy on one problem; means and intervals are computed once, when first asked for."""
 
-    figure: str
+    experiment: str
     problem: str
     policy: str
     title: str
@@ -28,6 +29,7 @@ class Curve:
     measures: Mapping[str, FloatArray] = field(default_factory=dict)  # (runs,) each
     notes: Notes | None = None  # with an axis for the runs in front; those of 0.4 have none
     engine: str = ""  # who played them, if not threads that were asked to
+    part: str = ""  # of the experiment
 
     def __post_init__(self) -> None:
         """Freeze the runs: what is computed from them is computed once."""
@@ -37,7 +39,40 @@ class Curve:
     @property
     def names(self) -> dict[str, str]:
         """Return what identifies the curve."""
-        return {"figure": self.figure, "problem": self.problem, "policy": self.policy}
+        return {"experiment": self.experiment, "part": self.part, "problem": self.problem, "policy": self.policy}
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """Return what it shares with those that it is compared with: experiment, part and problem."""
+        return self.experiment, self.part, self.problem
+
+    @property
+    def path(self) -> str:
+        """Return these names as text."""
+        return "/".join(filter(None, self.names.values()))
+
+    @property
+    def checkpoints(self) -> dict[str, Any]:
+        """Return columns with a row a checkpoint of a run."""
+        n_runs, n_rounds = self.regret.shape
+        run = {"run": np.repeat(np.arange(n_runs), n_rounds), "round": np.tile(self.rounds, n_runs)}
+        return {**self.names, **run, "regret": self.regret.ravel()}
+
+    @property
+    def runs(self) -> dict[str, Any]:
+        """Return columns with a row a run."""
+        nothing = np.full(self.finals.size, np.nan)
+        shares = {"best_arm_share": nothing, "simple_regret": nothing}
+        lists: dict[str, list[Any]] = {"means": [], "pulls": []}
+        if self.notes is not None:
+            shares = {
+                "best_arm_share": self.values(BEST_ARM_SHARE)[:, -1],
+                "simple_regret": self.values(SIMPLE_REGRET)[:, -1],
+            }
+            lists = {"means": self.notes.means.tolist(), "pulls": self.notes.pulls.tolist()}
+        lists = {name: values or [None] * nothing.size for name, values in lists.items()}
+        run = {"run": range(nothing.size), "regret": self.finals, "gap": self.gaps}
+        return {**self.names, "title": self.title, **run, **shares, **lists}
 
     def values(self, of: str) -> FloatArray:
         """Return regret, best-arm share or simple regret, `(runs, checkpoints)`."""

@@ -15,7 +15,7 @@ from corebandit.contracts.validate import check_number, shortened, unknown
 
 MOST_COORDINATES = 2
 NEEDED = ("problem", "policies")
-OPTIONAL = ("horizon", "runs", "seed", "regret", "name", "title", "also_at", "points", "actions")
+OPTIONAL = ("horizon", "runs", "seed", "regret", "name", "part", "title", "also_at", "points", "actions")
 FOR_READERS = ("label",)  # of the problem
 PLAIN = (bool, int, float, str, type(None))
 FILE = "from file"  # where a recipe of one's own is: path and class
@@ -90,7 +90,7 @@ def described_arguments(description: Any, own: Sequence[Recipe] = ()) -> dict[st
     policies = _table("policies", description["policies"])
     points = _table("points", description.get("points", {}))
     plain = {key: description[key] for key in OPTIONAL if key in description and key != "points"}
-    for key in ("name", "title"):
+    for key in ("name", "part", "title"):
         if not isinstance(plain.get(key, ""), str):
             raise BadInput(f"{key} must be a text, not {shortened(plain[key])}")
     if not isinstance(plain.get("also_at", []), Sequence):

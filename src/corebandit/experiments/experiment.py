@@ -40,8 +40,9 @@ class Experiment:
     regret
         "expected": best mean minus mean of the chosen arm; "realised": best mean minus reward, noisier. The reward of
         a ranking is the number of clicks.
-    name, title
-        What the experiment is called in results, and above its panel in a figure.
+    name, part, title
+        What the experiment is called in results; which part of what has that name it is, if there are several, such as
+        "parameter search"; what stands above its panel in a figure.
     also_at
         Rounds at which regret is recorded besides the 100 evenly spaced ones.
     actions
@@ -62,6 +63,7 @@ class Experiment:
     seed: int = 0
     regret: str = "expected"
     name: str = "comparison"
+    part: str = ""
     title: str = field(default="")
     also_at: Sequence[int] = ()
     points: Mapping[str, Point] = field(default_factory=dict)
@@ -76,6 +78,7 @@ class Experiment:
         seed: int = 0,
         regret: str = "expected",
         name: str = "comparison",
+        part: str = "",
         title: str = "",
         also_at: Sequence[int] = (),
         points: Mapping[str, Point] | None = None,
@@ -109,7 +112,7 @@ class Experiment:
         for current_round in also_at:
             if check_count("also_at", current_round) > horizon:
                 raise BadInput(f"also_at must name rounds up to the horizon, {horizon}, not {current_round}")
-        for text, what in ((name, "name"), (title, "title")):
+        for text, what in ((name, "name"), (part, "part"), (title, "title")):
             if not isinstance(text, str):
                 raise BadInput(f"{what} must be a text, not {shortened(text)}")
         if not isinstance(actions, bool):
@@ -119,9 +122,9 @@ class Experiment:
         for label in points or {}:
             if label not in labelled:
                 raise BadInput(f"points must be of policies that are compared, not of {shortened(label)}")
-        values = (problem, labelled, int(horizon), int(runs), int(seed), regret, name, title or problem.label)
+        values = (problem, labelled, int(horizon), int(runs), int(seed), regret, name, part)
         rounds = tuple(int(current_round) for current_round in also_at)
-        shown = (rounds, dict(points or {}), actions)
+        shown = (title or problem.label, rounds, dict(points or {}), actions)
         for attribute, value in zip(self.__dataclass_fields__, (*values, *shown), strict=True):
             object.__setattr__(self, attribute, value)
 
@@ -129,6 +132,7 @@ class Experiment:
         """Return all that decides its numbers and how they are shown, ready for JSON."""
         return {
             "name": self.name,
+            **({"part": self.part} if self.part else {}),
             "title": self.title,
             "label": self.problem.label,
             "problem": self.problem.describe(),

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-NAMES = {"figure": pl.String, "problem": pl.String, "policy": pl.String}
+NAMES = {"experiment": pl.String, "part": pl.String, "problem": pl.String, "policy": pl.String}
 MEAN_CURVES = {
     **NAMES,
     "title": pl.String,

@@ -29,6 +29,7 @@ from corebandit.experiments.frames import (
 from corebandit.experiments.result_files import read_result, write_result
 from corebandit.experiments.statistics import mean_interval, standard_error
 from corebandit.games.notes import Notes
+from corebandit.report import tables
 
 QUANTILES = {"q10": 0.1, "median": 0.5, "q90": 0.9}
 PULLS, BY_GAP = "pulls", "regret by gap"
@@ -52,30 +53,32 @@ class Result:
         self.experiments = list(experiments)
         self._curves = tuple(curves)
         seen: set[str] = set()
-        for name in ("/".join(curve.names.values()) for curve in self._curves):
+        for name in (curve.path for curve in self._curves):
             if name in seen:
-                raise BadInput(f"a result can hold {name} (figure/problem/policy) only once: give one another name")
+                raise BadInput(f"a result can hold {name} (experiment/problem/policy) only once: give one another name")
             seen.add(name)
 
     def __repr__(self) -> str:
         played: dict[tuple[str, str], list[str]] = {}
         for curve in self._curves:
-            played.setdefault((curve.figure, curve.problem), []).append(curve.policy)
-        parts = (f"{figure}: {', '.join(policies)} on {problem}" for (figure, problem), policies in played.items())
-        return f"<Result of {'; '.join(parts)}>"
+            place = tables.heading(curve.experiment, curve.part), curve.problem
+            played.setdefault(place, []).append(curve.policy)
+        shown = (f"{where}: {', '.join(policies)} on {problem}" for (where, problem), policies in played.items())
+        return f"<Result of {'; '.join(shown)}>"
 
-    def curves(self) -> tuple[Curve, ...]:
-        """Return the runs of each policy on each problem, in the order of the experiments."""
-        return self._curves
+    def curves(self, experiment: str | None = None, part: str | None = None) -> tuple[Curve, ...]:
+        """Return the runs of each policy on each problem, in order; or those of one experiment, or of a part of it."""
+        own = (curve for curve in self._curves if experiment in (None, curve.experiment))
+        return tuple(curve for curve in own if part in (None, curve.part))
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """One row a checkpoint: figure (the experiment's name), problem, policy, run, round, regret."""
-        return frame_of(FRAME, [_regrets(curve) for curve in self._curves])
+        """One row a checkpoint: experiment (its name), part, problem, policy, run, round, regret."""
+        return frame_of(FRAME, [curve.checkpoints for curve in self._curves])
 
     @cached_property
     def cpu_seconds(self) -> pl.DataFrame:
-        """One row a policy: figure, problem, policy, cpu_seconds."""
+        """One row a policy: experiment, part, problem, policy, cpu_seconds."""
         return frame_of(CPU_SECONDS, [{**curve.names, "cpu_seconds": [curve.cpu_seconds]} for curve in self._curves])
 
     def measures(self) -> pl.DataFrame:
@@ -87,11 +90,15 @@ class Result:
         ]
         return frame_of(MEASURES, parts)
 
-    def regret(self, policy: str, problem: str | None = None, figure: str | None = None) -> FloatArray:
-        """Return the regret of one policy, `(runs, checkpoints)`; name problem and figure where there are several."""
-        return self._found(policy, problem, figure).regret
+    def regret(
+        self, policy: str, problem: str | None = None, experiment: str | None = None, part: str | None = None
+    ) -> FloatArray:
+        """Return the regret of one policy, `(runs, checkpoints)`; say of which problem if there are several."""
+        return self._found(policy, problem, experiment, part).regret
 
-    def notes(self, policy: str, problem: str | None = None, figure: str | None = None) -> Notes:
+    def notes(
+        self, policy: str, problem: str | None = None, experiment: str | None = None, part: str | None = None
+    ) -> Notes:
         """Return what was noted of the runs of one policy: arrays with a row for each run.
 
         >>> from corebandit import BernoulliBandit, CORe, Experiment, run
@@ -99,27 +106,28 @@ class Result:
         >>> notes.pulls.shape, notes.pulls.sum(axis=1).tolist()
         ((4, 10), [500, 500, 500, 500])
         """
-        curve = self._found(policy, problem, figure)
+        curve = self._found(policy, problem, experiment, part)
         if curve.notes is None:
             raise BadInput(f"there are no notes of {policy}: this result was made by a version that kept regret alone")
         return curve.notes
 
-    def actions(self, policy: str, problem: str | None = None, figure: str | None = None) -> NDArray[Any]:
+    def actions(
+        self, policy: str, problem: str | None = None, experiment: str | None = None, part: str | None = None
+    ) -> NDArray[Any]:
         """Return what one policy chose, `(runs, rounds)`, of rankings `(runs, rounds, positions)`."""
-        actions = self.notes(policy, problem, figure).actions
+        actions = self.notes(policy, problem, experiment, part).actions
         if actions.shape[1] == 0:
             raise BadInput("what was chosen in each round is kept where it is asked for: Experiment(..., actions=True)")
         return actions[:, :, 0] if actions.shape[2] == 1 else actions
 
-    def _found(self, policy: str, problem: str | None, figure: str | None) -> Curve:
-        found = [
-            curve
-            for curve in self._curves
-            if curve.policy == policy and problem in (None, curve.problem) and figure in (None, curve.figure)
-        ]
+    def _found(self, policy: str, problem: str | None, experiment: str | None, part: str | None) -> Curve:
+        named = self.curves(experiment, part)
+        found = [curve for curve in named if curve.policy == policy and problem in (None, curve.problem)]
         if len(found) != 1:
-            known = ", ".join(f"{curve.figure}/{curve.problem}/{curve.policy}" for curve in self._curves)
-            raise BadInput(f"policy {policy!r} fits {len(found)} curves, not one; figure/problem/policy are: {known}")
+            known = ", ".join(curve.path for curve in self._curves)
+            raise BadInput(
+                f"policy {policy!r} fits {len(found)} curves, not one; experiment/problem/policy are: {known}"
+            )
         return found[0]
 
     def runs(self) -> pl.DataFrame:
@@ -128,18 +136,7 @@ class Result:
         The simple regret is how far the arm chosen most often is below the best, the gap how far the second best arm
         is. Where arms are not the same in every round, and of rankings, there are neither.
         """
-        parts = []
-        for curve in self._curves:
-            nothing = np.full(curve.finals.size, np.nan)
-            columns: dict[str, Any] = {"best_arm_share": nothing, "simple_regret": nothing, "means": [], "pulls": []}
-            if curve.notes is not None:
-                columns["best_arm_share"] = curve.values(BEST_ARM_SHARE)[:, -1]
-                columns["simple_regret"] = curve.values(SIMPLE_REGRET)[:, -1]
-                columns |= {"means": curve.notes.means.tolist(), "pulls": curve.notes.pulls.tolist()}
-            lists = {name: columns[name] or [None] * nothing.size for name in ("means", "pulls")}
-            run = {"run": range(nothing.size), "regret": curve.finals, "gap": curve.gaps}
-            parts.append({**curve.names, "title": curve.title, **run, **columns, **lists})
-        return frame_of(RUNS, parts)
+        return frame_of(RUNS, [curve.runs for curve in self._curves])
 
     def summary(self) -> pl.DataFrame:
         """Return the final regret of each policy: mean, standard error, 95 % bootstrap interval and quantiles.
@@ -151,22 +148,23 @@ class Result:
 
     @cached_property
     def _summary(self) -> pl.DataFrame:
-        lowest: dict[tuple[str, str], Curve] = {}
+        lowest: dict[tuple[str, ...], Curve] = {}
         for curve in self._curves:
-            first = lowest.setdefault((curve.figure, curve.problem), curve)
+            first = lowest.setdefault(curve.place, curve)
             if curve.final.value < first.final.value:
-                lowest[curve.figure, curve.problem] = curve
+                lowest[curve.place] = curve
         return pl.DataFrame(
             [
                 {
                     **curve.names,
+                    "title": curve.title,
                     "horizon": int(curve.rounds[-1]),
                     "runs": curve.finals.size,
                     "mean": curve.final.value,
                     "stderr": standard_error(curve.finals),
                     "ci_low": curve.final.low,
                     "ci_high": curve.final.high,
-                    "tied": _is_tied(curve, lowest[curve.figure, curve.problem]),
+                    "tied": _is_tied(curve, lowest[curve.place]),
                     **dict(zip(QUANTILES, np.quantile(curve.finals, list(QUANTILES.values())).tolist(), strict=True)),
                     "best_arm_share": None
                     if curve.notes is None
@@ -219,7 +217,7 @@ class Result:
         for curve in self._curves:
             if tuple(curve.names.values()) not in points:
                 continue
-            title, point = points[curve.figure, curve.problem, curve.policy]
+            title, point = points[tuple(curve.names.values())]
             (x_name, x), (y_name, y) = [*point["at"].items(), (None, None)][:2]
             rows.append(
                 {
@@ -231,7 +229,7 @@ class Result:
                     "x_label": point.get("name"),
                     "y_name": y_name,
                     "y": None if y is None else float(y),
-                    "tied": _is_tied(curve, best[curve.figure, title, point["series"]]),
+                    "tied": _is_tied(curve, best[curve.experiment, curve.part, title, point["series"]]),
                     "runs": curve.finals.size,
                     "horizon": int(curve.rounds[-1]),
                     "mean": curve.final.value,
@@ -241,21 +239,21 @@ class Result:
             )
         return pl.DataFrame(rows, schema=SWEEPS)
 
-    def _best_of_series(self, points: Mapping[tuple[str, str, str], Any]) -> dict[tuple[str, str, str], Curve]:
-        """Return the curve of the lowest mean by figure, title and series."""
-        best: dict[tuple[str, str, str], Curve] = {}
+    def _best_of_series(self, points: Mapping[tuple[str, ...], Any]) -> dict[tuple[str, ...], Curve]:
+        """Return the curve of the lowest mean by experiment, part, title and series."""
+        best: dict[tuple[str, ...], Curve] = {}
         for curve in self._curves:
-            if (known := points.get((curve.figure, curve.problem, curve.policy))) is not None:
+            if (known := points.get(tuple(curve.names.values()))) is not None:
                 title, point = known
-                lowest = best.setdefault((curve.figure, title, point["series"]), curve)
-                if curve.final.value < lowest.final.value:
-                    best[curve.figure, title, point["series"]] = curve
+                place = curve.experiment, curve.part, title, point["series"]
+                if curve.final.value < best.setdefault(place, curve).final.value:
+                    best[place] = curve
         return best
 
-    def _points(self) -> dict[tuple[str, str, str], tuple[str, dict[str, Any]]]:
-        """Return the panel of each policy of a sweep and where it stands there, by figure, problem and policy."""
+    def _points(self) -> dict[tuple[str, ...], tuple[str, dict[str, Any]]]:
+        """Return the panel of each policy of a sweep and where it stands there, by the names of its curve."""
         return {
-            (experiment["name"], experiment["label"], policy): (experiment["title"], point)
+            (experiment["name"], experiment.get("part", ""), experiment["label"], policy): (experiment["title"], point)
             for experiment in self.experiments
             for policy, point in experiment.get("points", {}).items()
         }
@@ -266,14 +264,14 @@ class Result:
         Policies that are points of a parameter sweep are left out.
         """
         rows = []
-        reference: dict[tuple[str, str], Curve] = {}
+        reference: dict[tuple[str, ...], Curve] = {}
         points = self._points()
         compared = [curve for curve in self._curves if tuple(curve.names.values()) not in points]
         for curve in compared:
             if baseline in (None, curve.policy):
-                reference.setdefault((curve.figure, curve.problem), curve)
+                reference.setdefault(curve.place, curve)
         for curve in compared:
-            base = reference.get((curve.figure, curve.problem))
+            base = reference.get(curve.place)
             if base is None or base.policy == curve.policy:
                 continue
             gaps = curve.finals - base.finals
@@ -290,8 +288,8 @@ class Result:
         """Return both results as one, this one first."""
         return Result([*self.experiments, *other.experiments], [*self._curves, *other._curves])
 
-    def plot(self, what: str = REGRET, figure: str | None = None) -> Any:
-        """Return a matplotlib figure; name the figure where the result holds several.
+    def plot(self, what: str = REGRET, experiment: str | None = None, part: str | None = None) -> Any:
+        """Return a matplotlib figure; name the experiment, or the part of it, where the result holds several.
 
         `what` is one of
 
@@ -300,17 +298,21 @@ class Result:
         * "pulls": how often each arm was chosen, from the best to the worst;
         * "regret by gap": the final regret of each run against how far the second best arm is below the best.
         """
-        if figure is None and what in {curve.figure for curve in self._curves}:  # as in version 0.4
-            what, figure = REGRET, what
         check_choice("what", what, PLOTS)
-        name = figure or self._curves[0].figure
+        first = next(iter(self.curves(experiment, part)), None)
+        if first is None:
+            known = ", ".join(dict.fromkeys(curve.experiment for curve in self._curves))
+            raise BadInput(
+                f"experiment and part must name what this result holds ({known}), not {experiment!r}, {part!r}"
+            )
+        names = {"experiment": first.experiment, "part": first.part}
         if what in (PULLS, BY_GAP):
             draw = report.pulls_by_rank if what == PULLS else report.regret_by_gap
-            return draw(self.runs().filter(figure=name))
-        swept = self.sweeps().filter(figure=name)
+            return draw(self.runs().filter(**names))
+        swept = self.sweeps().filter(**names)
         if what == REGRET and not swept.is_empty():
             return report.sweep_figures(swept)[0]
-        return report.regret_curves(self.mean_curves(what).filter(figure=name), what)
+        return report.regret_curves(self.mean_curves(what).filter(**names), what)
 
     def _repr_html_(self) -> str:
         return report.render_fragment(self.summary(), self.mean_curves(), self.sweeps())
@@ -338,13 +340,3 @@ def _is_tied(curve: Curve, best: Curve) -> bool:
 def _number(value: Any) -> float | None:
     """Return a number, or None where there is none."""
     return float(value) if np.isfinite(value) else None
-
-
-def _regrets(curve: Curve) -> dict[str, Any]:
-    n_runs, n_rounds = curve.regret.shape
-    return {
-        **curve.names,
-        "run": np.repeat(np.arange(n_runs), n_rounds),
-        "round": np.tile(curve.rounds, n_runs),
-        "regret": curve.regret.ravel(),
-    }

@@ -112,11 +112,11 @@ def _notes_of(folder: Path, description: Mapping[str, Any]) -> dict[int, Notes]:
 
 def _curves(frame: pl.DataFrame, description: Mapping[str, Any], noted: Mapping[int, Notes]) -> Iterator[Curve]:
     """Yield the curves that were saved as a frame and a description."""
-    titles = {(one["name"], one["label"]): one["title"] for one in description["experiments"]}
+    titles = {(one["name"], one.get("part", ""), one["label"]): one["title"] for one in description["experiments"]}
     known = {tuple(row[name] for name in NAMES): row for row in description["cpu_seconds"]}
     measured = {tuple(row[name] for name in NAMES): row["values"] for row in description.get("measures", ())}
     for place, (key, rows) in enumerate(frame.group_by(*NAMES, maintain_order=True)):
-        figure, problem, policy = (str(part) for part in key)
+        experiment, part, problem, policy = (str(name) for name in key)
         rounds = rows["round"].unique(maintain_order=True).to_numpy()
         regret = rows["regret"].to_numpy().reshape(-1, rounds.size)
         places = np.repeat(np.arange(len(regret)), rounds.size), np.tile(rounds, len(regret))
@@ -125,8 +125,8 @@ def _curves(frame: pl.DataFrame, description: Mapping[str, Any], noted: Mapping[
         measures = {name: np.array(values, np.float64) for name, values in measured.get(key, {}).items()}
         if any(values.shape != (len(regret),) for values in measures.values()):
             raise DamagedFile(f"the measures of {policy} are not one of each run")
-        title = str(known[key].get("title", titles[figure, problem]))
+        title = str(known[key].get("title", titles[experiment, part, problem]))
         if notes := noted.get(place):
             check_notes(notes, regret.shape)
         seconds, engine = float(known[key]["cpu_seconds"]), str(known[key].get("engine", ""))
-        yield Curve(figure, problem, policy, title, rounds, regret, seconds, measures, notes, engine)
+        yield Curve(experiment, problem, policy, title, rounds, regret, seconds, measures, notes, engine, part)

@@ -57,7 +57,7 @@ def run(
     >>> from corebandit import BernoulliBandit, CORe
     >>> result = run(Experiment(BernoulliBandit(), [CORe()], horizon=500, runs=4))
     >>> result.frame.columns
-    ['figure', 'problem', 'policy', 'run', 'round', 'regret']
+    ['experiment', 'part', 'problem', 'policy', 'run', 'round', 'regret']
     """
     experiments = [experiments] if isinstance(experiments, Experiment) else list(experiments)
     _check_distinct(experiments)
@@ -83,10 +83,10 @@ def run(
 def _check_distinct(experiments: Sequence[Experiment]) -> None:
     if not experiments:
         raise BadInput("experiments must hold at least one experiment")
-    seen: set[tuple[str, str, str]] = set()
+    seen: set[tuple[str, ...]] = set()
     for experiment in experiments:
         for label in experiment.policies:
-            identity = (experiment.name, experiment.problem.label, label)
+            identity = (experiment.name, experiment.part, experiment.problem.label, label)
             if identity in seen:
                 raise BadInput(
                     f"two experiments called {shortened(experiment.name)} have {label} on the problem "
@@ -148,4 +148,5 @@ def _curve(experiment: Experiment, label: str, parts: Sequence[Runs]) -> Curve:
         {name: np.concatenate([part.measures[name] for part in parts]) for name in parts[0].measures},
         joined(notes) if len(notes := [part.notes for part in parts if part.notes is not None]) == len(parts) else None,
         parts[0].engine,
+        experiment.part,
     )

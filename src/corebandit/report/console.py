@@ -12,7 +12,7 @@ from rich.text import Text
 from corebandit.report import tables
 from corebandit.report.claim import Claim
 from corebandit.report.claim_tables import Verdict, claims as claim_sections
-from corebandit.report.sweep_tables import sweep_tables
+from corebandit.report.sweep_tables import SweepTable, sweep_tables
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -25,10 +25,10 @@ TIED = "~"
 
 
 def results_table(summary: "DataFrame") -> RenderableType:
-    """Return one table per figure and problem: final regret with its standard error and interval, and CPU time."""
+    """Return one table for each part and problem: final regret with its standard error and interval, and CPU time."""
     contents = []
     for section in tables.results(summary):
-        title = _title(section.figure, section.problem, section.size)
+        title = _title(section, section.problem, section.size)
         rows = []
         for row in section.rows:
             style = "bold" if row.is_best else ""
@@ -38,10 +38,10 @@ def results_table(summary: "DataFrame") -> RenderableType:
 
 
 def differences_table(differences: "DataFrame") -> RenderableType:
-    """Return one table per figure, problem and baseline: paired differences in regret, and what they show."""
+    """Return one table for each part, problem and baseline: paired differences in regret, and what they show."""
     contents = []
     for section in tables.differences(differences):
-        title = _title(section.figure, section.problem, f"regret minus that of {section.baseline}, run by run")
+        title = _title(section, section.problem, f"regret minus that of {section.baseline}, run by run")
         rows = [
             [
                 Text(row.policy),
@@ -120,22 +120,27 @@ def sweeps_table(sweeps: "DataFrame") -> RenderableType:
         best = Text("\n".join(f"best: {line}" for line in section.best))
         if any(cell and cell.is_tied for _, cells in section.rows for cell in cells):
             best.append(f"\n{TIED} cannot be told from the best: the 95 % interval of the difference includes 0", "dim")
-        parts += [_title(section.figure, problem, section.size), Padding(Group(table, best), (0, 0, 1, INDENT))]
+        parts += [_title(section, problem, section.size), Padding(Group(table, best), (0, 0, 1, INDENT))]
     return Group(*parts)
 
 
 def best_settings(sweeps: "DataFrame") -> RenderableType:
     """Return one line for each series of a sweep: the setting with the lowest regret."""
     lines = [
-        Text.assemble((f"{tables.figure_title(section.figure)}, {section.title}", "bold"), (": best is ", "dim"), best)
+        Text.assemble(
+            (f"{tables.heading(section.experiment, section.part)}, {section.title}", "bold"),
+            (": best is ", "dim"),
+            best,
+        )
         for section in sweep_tables(sweeps)
         for best in section.best
     ]
     return Padding(Group(*lines), (0, 0, 1, 0))
 
 
-def _title(figure: str, problem: str, rest: str) -> Text:
-    return Text.assemble((f"{tables.figure_title(figure)}, {problem}", "bold"), (f": {rest}", "dim"))
+def _title(section: tables.ResultSection | tables.DifferenceSection | SweepTable, problem: str, rest: str) -> Text:
+    heading = tables.heading(section.experiment, section.part)
+    return Text.assemble((f"{heading}, {problem}", "bold"), (f": {rest}", "dim"))
 
 
 class _Aligned:

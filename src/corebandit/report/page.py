@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 LONGEST_TABLE = 24  # rows; longer ones are folded
+SETTING, SERIES = ("experiment", "part", "policy"), ("experiment", "part", "series")
 VERDICT_CLASSES = {HOLDS: "holds", FAILS: "fails"}
 VERDICT_VERBS = {
     HOLDS: ("holds", "hold"),
@@ -49,18 +50,19 @@ def render_page(
     title
         Heading of the page.
     summary, curves, finals, differences
-        Frames with a column `figure`; the page has one section per figure of `summary`, in the order of the frame.
+        Frames with the columns `experiment` and `part`; the page has one section for each of them in `summary`, in its
+        order.
     judged
         Claims with their verdicts; without any the section is left out.
     settings
         `experiments`, `versions`, `seconds` (wall time) and `command`, each optional.
     sweeps
-        Final regret under every setting of a parameter search, one row a point. A figure with such rows shows them
+        Final regret under every setting of a parameter search, one row a point. A section with such rows shows them
         instead of curves, single runs and differences.
     drawings
         Figures to show in the sections they name; a name without a section gets one of its own, at the end.
     captions
-        What a figure is about, in a sentence, by its name.
+        What an experiment is about, in a sentence, by its name.
     provenance
         Where the parameters of its policies come from.
     shares
@@ -84,7 +86,7 @@ def render_page(
         claims=claims,
         tally=_tally(claims),
         disagreements=disagreements(claims),
-        provenance={tables.figure_title(figure): rows for figure, rows in by_figure(provenance).items()},
+        provenance={tables.heading(figure): rows for figure, rows in by_figure(provenance).items()},
         provenance_headers=HEADERS,
         command=settings.get("command"),
         versions=settings.get("versions", {}),
@@ -121,15 +123,15 @@ def _lead(summary: "DataFrame", sweeps: "DataFrame | None") -> str:
     plain = outside_sweeps(summary, sweeps)
     if sweeps is None or plain.height == summary.height:
         return size_of(summary)
-    if sweeps.n_unique(["figure", "policy"]) == sweeps.n_unique(["figure", "series"]):
+    if sweeps.n_unique(SETTING) == sweeps.n_unique(SERIES):
         return size_of(summary)  # each is a policy of its own, at several places
-    settings = counted(sweeps.n_unique(["figure", "policy"]), "parameter setting")
+    settings = counted(sweeps.n_unique(SETTING), "parameter setting")
     size = tables.run_size(summary["runs"], summary["horizon"])
     if plain.is_empty():
-        policies, problems = sweeps["series"].n_unique(), summary.n_unique(["figure", "problem"])
+        policies, problems = sweeps["series"].n_unique(), summary.n_unique(tables.PLACE)
         subject = f"{settings} of {counted(policies, 'policy')} on {counted(problems, 'problem')}"
     else:
-        policies, problems = plain["policy"].n_unique(), plain.n_unique(["figure", "problem"])
+        policies, problems = plain["policy"].n_unique(), plain.n_unique(tables.PLACE)
         subject = f"{counted(policies, 'policy')} on {counted(problems, 'problem')} and {settings}"
     return f"{subject}, {size} each"
 
@@ -140,10 +142,10 @@ def _tiles(
     """Return the numbers to show large at the top."""
     policies = {*outside_sweeps(summary, sweeps)["policy"], *(() if sweeps is None else sweeps["series"])}
     tiles = {"policies": tables.count(len(policies))}
-    if sweeps is not None and sweeps.n_unique(["figure", "policy"]) > sweeps.n_unique(["figure", "series"]):
-        tiles["parameter settings"] = tables.count(sweeps.n_unique(["figure", "policy"]))
+    if sweeps is not None and sweeps.n_unique(SETTING) > sweeps.n_unique(SERIES):
+        tiles["parameter settings"] = tables.count(sweeps.n_unique(SETTING))
     tiles |= {
-        "problems": tables.count(summary.n_unique(["figure", "problem"])),
+        "problems": tables.count(summary.n_unique(tables.PLACE)),
         "runs per policy": tables.count_range(summary["runs"]),
         "rounds played": tables.large(int((summary["horizon"] * summary["runs"]).sum())),
         "CPU time": tables.duration(float(summary["cpu_seconds"].sum())),
@@ -212,7 +214,12 @@ def _experiment(group: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "regret": description.get("regret"),
     }
     return {
-        "title": ", ".join(filter(None, (tables.figure_title(description.get("name", "")), description.get("title")))),
+        "title": ", ".join(
+            filter(
+                None,
+                (tables.heading(description.get("name", ""), description.get("part", "")), description.get("title")),
+            )
+        ),
         "facts": {name: value for name, value in facts.items() if value not in (None, "")},
         "problems": []
         if is_alone

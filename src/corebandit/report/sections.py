@@ -1,4 +1,4 @@
-"""What the page shows of one figure: curves and tables, or a sweep over parameters, and drawings made elsewhere."""
+"""What the page shows of an experiment or a part of it: curves and tables, or a sweep, and drawings made elsewhere."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,16 +22,22 @@ LONGEST_WORD = 9  # characters that a table has room for where three stand side 
 
 
 class Drawing(NamedTuple):
-    """A figure made elsewhere, for the section `name` of the page; the caption says what is seen.
+    """A figure made elsewhere, for the section of an experiment or a part of it; the caption says what is seen.
 
     `summary` are its numbers, in the columns of `Result.summary`, for a table beside it and on the console.
     """
 
-    name: str
+    experiment: str
     title: str
     caption: str
     figure: "Figure"
     summary: "DataFrame | None" = None
+    part: str = ""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Return the section that it is for."""
+        return self.experiment, self.part
 
 
 class Illustration(NamedTuple):
@@ -44,13 +50,14 @@ class Illustration(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FigureSection:
-    """What there is to show about one figure; `problems` are the titles of its problems.
+class Section:
+    """What there is to show about an experiment or a part of it; `problems` are the titles of its problems.
 
     Policies that are `undrawn` have no curve, and so no line to be known by.
     """
 
-    name: str
+    experiment: str
+    part: str
     anchor: str
     size: str = ""
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -71,7 +78,7 @@ class FigureSection:
     @property
     def title(self) -> str:
         """Return the heading."""
-        return tables.figure_title(self.name)
+        return tables.heading(self.experiment, self.part)
 
     @property
     def best(self) -> str:
@@ -107,28 +114,29 @@ class FigureSection:
 
 def figure_sections(
     summary: "DataFrame", curves: "DataFrame", sweeps: "DataFrame | None" = None, drawings: Sequence[Drawing] = ()
-) -> list[FigureSection]:
-    """Return one section per figure of `summary`, then one per figure that only `drawings` know."""
-    found = dict.fromkeys([*summary["figure"], *(drawing.name for drawing in drawings)])
-    # What belongs together stands together: figure2-parameter-search after figure2.
-    bases = list(dict.fromkeys(name.partition("-")[0] for name in found))
-    names = sorted(found, key=lambda name: bases.index(name.partition("-")[0]))
+) -> list[Section]:
+    """Return one section per experiment and part of `summary`, then one per part that only `drawings` know."""
+    played = summary.select("experiment", "part").unique(maintain_order=True).rows()
+    found = dict.fromkeys([*played, *(drawing.place for drawing in drawings)])
+    experiments = list(dict.fromkeys(experiment for experiment, _ in found))
+    places = sorted(found, key=lambda place: experiments.index(place[0]))  # parts of one experiment stand together
     sections = []
-    for index, name in enumerate(names, start=1):
-        section = FigureSection(name, anchor=f"figure-{index}")
-        rows = summary.filter(figure=name)
-        if sweeps is not None and not (swept := rows_of(name, sweeps)).is_empty():
+    for index, place in enumerate(places, start=1):
+        section = Section(place[0], place[1], anchor=f"figure-{index}")
+        own = [drawing for drawing in drawings if drawing.place == place]
+        rows = rows_of(section, summary)
+        if sweeps is not None and not (swept := rows_of(section, sweeps)).is_empty():
             section = _with_sweeps(section, outside_sweeps(rows, sweeps), swept)
-            if any(drawing.name == name for drawing in drawings):  # which show what the usual panels would
+            if own:  # which show what the usual panels would
                 plain = [table.without_best() for table in section.sweeps]
                 section = replace(section, swatches={}, lines=(), maps=(), sweeps=plain)
         elif not rows.is_empty():
-            section = _with_curves(section, rows, rows_of(name, curves))
-        drawn = [drawing.summary for drawing in drawings if drawing.name == name and drawing.summary is not None]
+            section = _with_curves(section, rows, rows_of(section, curves))
+        drawn = [drawing.summary for drawing in own if drawing.summary is not None]
         sections.append(
             replace(
                 section,
-                drawings=_illustrations(section, drawings),
+                drawings=_illustrations(section, own),
                 drawn_results=[table for part in drawn for table in tables.results(part)],
             )
         )
@@ -136,42 +144,40 @@ def figure_sections(
 
 
 def with_runs(
-    section: FigureSection, finals: "DataFrame", differences: "DataFrame", shares: "DataFrame | None" = None
-) -> FigureSection:
+    section: Section, finals: "DataFrame", differences: "DataFrame", shares: "DataFrame | None" = None
+) -> Section:
     """Return the section with what single runs show; a sweep has too many settings for that."""
     if section.sweeps:
         return section
-    own_finals = rows_of(section.name, finals)
+    own_finals = rows_of(section, finals)
     draw_shares = partial(figures.regret_panels, of="best-arm share")
     return replace(
         section,
-        shares=()
-        if shares is None
-        else _panels(rows_of(section.name, shares), draw_shares, section.styles, section.anchor),
+        shares=() if shares is None else _panels(rows_of(section, shares), draw_shares, section.styles, section.anchor),
         finals=_panels(own_finals, figures.final_regret_panels, section.styles, section.anchor),
-        differences=tables.differences(rows_of(section.name, differences)),
+        differences=tables.differences(rows_of(section, differences)),
     )
 
 
-def rows_of(figure: str, frame: "DataFrame") -> "DataFrame":
-    """Return the rows of one figure."""
+def rows_of(section: Section, frame: "DataFrame") -> "DataFrame":
+    """Return the rows of one section."""
     # With a single policy there are no differences, and such a frame may have no columns either.
-    return frame if frame.is_empty() else frame.filter(figure=figure)
+    return frame if frame.is_empty() else frame.filter(experiment=section.experiment, part=section.part)
 
 
 def size_of(summary: "DataFrame") -> str:
     """Say how much was run: 8 policies on 3 problems, 1,000 runs of 10,000 rounds each."""
-    policies, problems = summary["policy"].n_unique(), summary.n_unique(["figure", "problem"])
+    policies, problems = summary["policy"].n_unique(), summary.n_unique(tables.PLACE)
     size = tables.run_size(summary["runs"], summary["horizon"])
     return f"{counted(policies, 'policy')} on {counted(problems, 'problem')}, {size} each"
 
 
 def outside_sweeps(summary: "DataFrame", sweeps: "DataFrame | None") -> "DataFrame":
     """Return the rows of policies that are not a setting in a sweep."""
-    return summary if sweeps is None else summary.join(sweeps, on=["figure", "policy"], how="anti")
+    return summary if sweeps is None else summary.join(sweeps, on=["experiment", "part", "policy"], how="anti")
 
 
-def _with_curves(section: FigureSection, summary: "DataFrame", curves: "DataFrame") -> FigureSection:
+def _with_curves(section: Section, summary: "DataFrame", curves: "DataFrame") -> Section:
     styles = policy_styles([*summary["policy"], *curves["policy"]])
     drawn = set(curves["policy"]) or set(styles)  # where there are no curves at all, none is left out
     return replace(
@@ -186,7 +192,7 @@ def _with_curves(section: FigureSection, summary: "DataFrame", curves: "DataFram
     )
 
 
-def _with_sweeps(section: FigureSection, others: "DataFrame", sweeps: "DataFrame") -> FigureSection:
+def _with_sweeps(section: Section, others: "DataFrame", sweeps: "DataFrame") -> Section:
     lines, maps = sweep_drawings.one_parameter(sweeps), sweep_drawings.two_parameters(sweeps)
     styles = sweep_drawings.series_styles(lines)
     return replace(
@@ -201,11 +207,10 @@ def _with_sweeps(section: FigureSection, others: "DataFrame", sweeps: "DataFrame
     )
 
 
-def _illustrations(section: FigureSection, drawings: Sequence[Drawing]) -> list[Illustration]:
-    own = [drawing for drawing in drawings if drawing.name == section.name]
+def _illustrations(section: Section, drawings: Sequence[Drawing]) -> list[Illustration]:
     return [
         _illustration(drawing.figure, f"{section.anchor}-drawing-{index}", drawing.title, drawing.caption)
-        for index, drawing in enumerate(own, start=1)
+        for index, drawing in enumerate(drawings, start=1)
     ]
 
 

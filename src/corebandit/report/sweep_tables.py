@@ -25,7 +25,8 @@ class SweepTable(NamedTuple):
     `series` is empty in the first case; a cell is None where nothing was run; `best` has one line per series.
     """
 
-    figure: str
+    experiment: str
+    part: str
     title: str
     series: str
     size: str
@@ -45,9 +46,9 @@ class SweepTable(NamedTuple):
 
 
 def sweep_tables(sweeps: "DataFrame") -> list[SweepTable]:
-    """Return one table per figure and title, and for two parameters one per series too, in the order of the frame."""
+    """Return one table for each part and title, and for two parameters one per series too, in the frame's order."""
     made = []
-    for frame in sweeps.partition_by("figure", "title", "y_name", maintain_order=True):
+    for frame in sweeps.partition_by("experiment", "part", "title", "y_name", maintain_order=True):
         if frame["y_name"][0] is None:
             made.append(_table(frame, "", down="x", across="series"))
         else:
@@ -77,7 +78,8 @@ def _table(frame: "DataFrame", series: str, down: str, across: str) -> SweepTabl
     named = {record["x"]: record["x_label"] for record in records if down == "x" and record.get("x_label")}
     first = records[0]
     return SweepTable(
-        figure=first["figure"],
+        experiment=first["experiment"],
+        part=first["part"],
         title=first["title"],
         series=series,
         size=tables.run_size(frame["runs"], frame["horizon"]),

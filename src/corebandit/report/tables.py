@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FEWEST_RUNS = 10  # the bootstrap of fewer is narrower than it should be
 TOO_FEW = "too few runs"
+PLACE = ("experiment", "part", "problem")
 UNKNOWN = "\N{EN DASH}"
 _MOST_DECIMALS = 9
 
@@ -32,7 +33,8 @@ class ResultRow(NamedTuple):
 class ResultSection(NamedTuple):
     """All policies on one problem."""
 
-    figure: str
+    experiment: str
+    part: str
     problem: str
     size: str
     rows: list[ResultRow]
@@ -51,7 +53,8 @@ class DifferenceRow(NamedTuple):
 class DifferenceSection(NamedTuple):
     """All policies against one baseline on one problem."""
 
-    figure: str
+    experiment: str
+    part: str
     problem: str
     baseline: str
     rows: list[DifferenceRow]
@@ -163,17 +166,15 @@ def duration(seconds: float | None) -> str:
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def figure_title(name: str) -> str:
-    """Return the name to print for a figure: `figure3-heat-map` is Figure 3: heat map, `theory-pool` is Theory: pool.
+def heading(experiment: str, part: str = "") -> str:
+    """Return what to print above an experiment or a part of it.
 
-    Names of other forms stay as they are.
+    >>> heading("figure3", "heat map"), heading("theory"), heading("mine")
+    ('Figure 3: heat map', 'Theory', 'mine')
     """
-    known = re.fullmatch(r"(?:figure[ _-]?(?P<number>\d+\w*)|theory)(?:-(?P<part>[\w-]+))?", name)
-    if not known:
-        return name
-    title = f"Figure {known['number']}" if known["number"] else "Theory"
-    part = {"search": "parameter search"}.get(known["part"], known["part"])
-    return f"{title}: {part.replace('-', ' ')}" if part else title
+    numbered = re.fullmatch(r"figure[ _-]?(\d+\w*)", experiment)
+    name = f"Figure {numbered[1]}" if numbered else "Theory" if experiment == "theory" else experiment
+    return f"{name}: {part}" if part else name
 
 
 def parameters(recipe: Mapping[str, Any]) -> str:
@@ -183,9 +184,9 @@ def parameters(recipe: Mapping[str, Any]) -> str:
 
 
 def results(summary: "DataFrame") -> list[ResultSection]:
-    """Return one section per figure and problem, with the policies in the order of the frame."""
+    """Return one section per experiment, part and problem, with the policies in the order of the frame."""
     sections = []
-    for frame in summary.partition_by("figure", "problem", maintain_order=True):
+    for frame in summary.partition_by(*PLACE, maintain_order=True):
         records = frame.to_dicts()
         best = min(record["mean"] for record in records)
         rows = [
@@ -201,16 +202,16 @@ def results(summary: "DataFrame") -> list[ResultSection]:
             for record in records
         ]
         size = run_size((record["runs"] for record in records), (record["horizon"] for record in records))
-        sections.append(ResultSection(records[0]["figure"], records[0]["problem"], size, rows))
+        sections.append(ResultSection(**_place(records[0]), size=size, rows=rows))
     return sections
 
 
 def differences(frame: "DataFrame") -> list[DifferenceSection]:
-    """Return one section per figure, problem and baseline, with the policies in the order of the frame."""
+    """Return one section per experiment, part, problem and baseline, with the policies in the order of the frame."""
     if frame.is_empty():
         return []
     sections = []
-    for part in frame.partition_by("figure", "problem", "baseline", maintain_order=True):
+    for part in frame.partition_by(*PLACE, "baseline", maintain_order=True):
         records = part.to_dicts()
         rows = [
             DifferenceRow(
@@ -222,9 +223,12 @@ def differences(frame: "DataFrame") -> list[DifferenceSection]:
             )
             for record in records
         ]
-        first = records[0]
-        sections.append(DifferenceSection(first["figure"], first["problem"], first["baseline"], rows))
+        sections.append(DifferenceSection(**_place(records[0]), baseline=records[0]["baseline"], rows=rows))
     return sections
+
+
+def _place(record: Mapping[str, Any]) -> dict[str, str]:
+    return {name: record[name] for name in PLACE}
 
 
 def _decimals(value: float, significant: int) -> int:

@@ -168,14 +168,18 @@ def _evidence(findings: Sequence[Finding], verdict: str, is_enough: bool) -> str
 
 
 class Finals:
-    """The final regrets of a figure, or of several, for comparisons on paired runs.
+    """The final regrets of an experiment, or of some of its parts, for comparisons on paired runs.
 
     `instead_of` is another reading of the sources: who takes whose part, wherever it was run.
     """
 
-    def __init__(self, result: Result, *figures: str, instead_of: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, result: Result, experiment: str, *parts: str, instead_of: Mapping[str, str] | None = None
+    ) -> None:
         self.regret: dict[tuple[str, str], FloatArray] = {
-            (curve.problem, curve.policy): curve.finals for curve in result.curves() if curve.figure in figures
+            (curve.problem, curve.policy): curve.finals
+            for part in parts or ("",)
+            for curve in result.curves(experiment, part)
         }
         self.instead_of = instead_of or {}
 

@@ -70,8 +70,7 @@ def remarks(sizes: "Mapping[Figure, Size]") -> list[str]:
     if not sizes:
         return []
     runs = [
-        f"{tables.figure_title(figure.name)} {size.runs:,} ({figure.paper_size.runs:,})"
-        for figure, size in sizes.items()
+        f"{tables.heading(figure.name)} {size.runs:,} ({figure.paper_size.runs:,})" for figure, size in sizes.items()
     ]
     return [
         f"Runs of each policy on each problem, and in parentheses the paper's: {', '.join(runs)}.",

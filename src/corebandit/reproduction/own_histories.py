@@ -62,7 +62,7 @@ def watched(policy: LinCORe, horizon: int, n_draws: int) -> WatchedLinCORe:
 def history_trials(
     policies: Mapping[str, LinCORe], horizon: int, runs: int, n_draws: int, rewards: str = "gaussian", **more: Any
 ) -> Experiment:
-    """Return an experiment of watched policies; `more` are further arguments of `Experiment`: seed, name."""
+    """Return an experiment of watched policies; `more` are further arguments of `Experiment`: seed, name, part."""
     return Experiment(
         PROBLEM.changed(rewards=rewards),
         {label: watched(policy, horizon, n_draws) for label, policy in policies.items()},

@@ -34,8 +34,8 @@ def parameters_told(experiments: Sequence[Mapping[str, Any]]) -> Told:
     """
     told: Told = {}
     for experiment in experiments:
-        figure, _, part = experiment["name"].partition("-")
-        place = f"in the {part.replace('-', ' ')}" if part else experiment["title"].partition(":")[0]
+        figure, part = experiment["name"], experiment.get("part")
+        place = f"in the {part}" if part else experiment["title"].partition(":")[0]
         for label, policy in experiment["policies"].items():
             point = experiment.get("points", {}).get(label)
             name = point["series"] if point else label

@@ -41,8 +41,8 @@ def publish(
 ) -> Path:
     """Write everything and return the path of the report.
 
-    `undrawn` are policies in tables only, as pairs of figure and policy; `provenance` says where parameters come from;
-    `remarks` are sentences to read first.
+    `undrawn` are policies in tables only, by experiment; `provenance` says where parameters come from; `remarks` are
+    sentences to read first.
     """
     result.save(folder)
     summary, finals, sweeps = result.summary(), _drawn(result.finals(), undrawn), result.sweeps()
@@ -63,7 +63,6 @@ def publish(
         "version": __version__,
         "sources": _sources(),
         "figures": figures,
-        "titles": [{**curve.names, "title": curve.title} for curve in result.curves()],
     }
     _write_json(folder / "about.json", about)
     settings = {
@@ -115,11 +114,8 @@ def _played_by(result: Result) -> list[str]:
 def _drawn(frame: "DataFrame", undrawn: Collection[tuple[str, str]]) -> "DataFrame":
     import polars as pl
 
-    left_out = pl.DataFrame(list(undrawn), schema={"figure": pl.String, "policy": pl.String}, orient="row")
-    study = pl.col("figure").str.extract("^([^-]*)")  # of drift-linear: drift
-    return frame.join(
-        left_out, left_on=[study, "policy"], right_on=["figure", "policy"], how="anti", maintain_order="left"
-    )
+    left_out = pl.DataFrame(list(undrawn), schema={"experiment": pl.String, "policy": pl.String}, orient="row")
+    return frame.join(left_out, on=["experiment", "policy"], how="anti", maintain_order="left")
 
 
 def _figures(
@@ -129,18 +125,21 @@ def _figures(
 
     Drawings take the place of the usual pictures of a sweep.
     """
-    swept, drawn = set(sweeps["figure"]), {drawing.name for drawing in drawings}
-    for (figure,), rows in curves.group_by("figure", maintain_order=True):
-        if figure not in swept:
-            yield str(figure), report.regret_curves(rows)
-            yield f"{figure}-final-regret", report.final_regrets(finals.filter(figure=figure))
-    for (figure,), rows in sweeps.group_by("figure", maintain_order=True):
-        # Where a figure has sweeps of both kinds, its heat maps come second.
+    swept = sweeps.select("experiment", "part")
+    for (experiment, part), rows in curves.join(
+        swept, on=["experiment", "part"], how="anti", maintain_order="left"
+    ).group_by("experiment", "part", maintain_order=True):
+        name = _slug(experiment, part)
+        yield name, report.regret_curves(rows)
+        yield f"{name}-final-regret", report.final_regrets(finals.filter(experiment=experiment, part=part))
+    drawn = {drawing.place for drawing in drawings}
+    for (experiment, part), rows in sweeps.group_by("experiment", "part", maintain_order=True):
+        # Where there are sweeps of both kinds, the heat maps come second.
         for suffix, picture in zip(("", "-heat-map"), report.sweep_figures(rows), strict=False):
-            if figure not in drawn:
-                yield f"{figure}{suffix}", picture
+            if (experiment, part) not in drawn:
+                yield f"{_slug(experiment, part)}{suffix}", picture
     for drawing in drawings:
-        yield f"{drawing.name}-{_slug(drawing.title)}", drawing.figure
+        yield _slug(*drawing.place, drawing.title), drawing.figure
 
 
 def _sources() -> str:
@@ -151,9 +150,10 @@ def _sources() -> str:
     return content.hexdigest()[:12]
 
 
-def _slug(title: str) -> str:
-    """Return a title as part of a file name."""
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+def _slug(experiment: str, *words: str) -> str:
+    """Return what an experiment's files are called, with further words."""
+    plain = [re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-") for word in words]
+    return "-".join([experiment, *filter(None, plain)])
 
 
 def _remove_figures(folder: Path, but: Collection[str]) -> None:

@@ -279,7 +279,7 @@ def lemma_trials(
 ) -> Experiment:
     """Return the experiment of `lemma_failures`, which plays many of these runs as one; `failures_of` reads it.
 
-    `experiment` are further arguments of `Experiment`: seed, name.
+    `experiment` are further arguments of `Experiment`: seed, name, part.
     """
     check_count("horizon", horizon, at_least=2)
     check_count("runs", runs)

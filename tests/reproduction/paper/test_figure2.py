@@ -64,7 +64,7 @@ def test_the_search_covers_the_papers_range_on_problems_of_its_own():
         values = [next(iter(point.at.values())) for point in experiment.points.values()]
         assert (min(values), max(values), len(values)) == (0.1, 2.0, 20)
         assert experiment.seed == FIGURE.paper_size.seed + SEARCH_SEED
-        assert experiment.name == SEARCH
+        assert experiment.part == SEARCH
 
 
 def test_lincore_and_its_sampler_are_not_tuned():

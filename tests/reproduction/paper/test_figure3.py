@@ -5,7 +5,7 @@ import pytest
 from corebandit.policies import LinCORe, LinPHE, LinTS
 from corebandit.report.claim import FAILS, HOLDS
 from corebandit.reproduction.paper import FIGURES
-from corebandit.reproduction.paper.figure3 import BAD, GOOD, MAP, NAME, OWN_NOISE, READINGS, judge_rivals
+from corebandit.reproduction.paper.figure3 import BAD, GOOD, MAP, OWN_NOISE, READINGS, judge_rivals
 from made_up import made_up, verdicts_of
 
 FIGURE = FIGURES["figure3"]
@@ -61,7 +61,7 @@ def verdicts(easy=None, hard=None, half=0.5, cells=None, judge=FIGURE.claims):
     easy, hard, cells = {**EASY, **(easy or {})}, {**HARD, **(hard or {})}, cells or {}
 
     def mean_regret(experiment, label):
-        if experiment.name == MAP:
+        if experiment.part == MAP:
             cell = tuple(experiment.points[label].at.values())
             usual = 900 if cell in BAD.values() else 300 if cell in GOOD else 400
             return cells.get(cell, usual)
@@ -126,5 +126,5 @@ def test_the_noise_of_pseudo_rewards_changes_its_own_verdicts_only(change, claim
     assert all(verdict == HOLDS for key, verdict in found.items() if len(key) == 2)
 
 
-def test_the_map_is_a_figure_of_its_own():
-    assert {experiment.name for experiment in quick_experiments()} == {NAME, MAP}
+def test_the_map_is_a_part_of_its_own():
+    assert {experiment.part for experiment in quick_experiments()} == {"", MAP}

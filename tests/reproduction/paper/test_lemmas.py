@@ -28,7 +28,7 @@ def seen(monkeypatch, fault, names, most_runs=None):
         return FaultyLinCORe(z=lemmas.OWN_HORIZONS[horizon], warm_up=factor, sampler="exact", fault=fault)
 
     monkeypatch.setattr(lemmas, "lincore", faulty)
-    played = [each for each in lemmas.checks(SIZE) if each.name in names]
+    played = [each for each in lemmas.checks(SIZE) if each.part in names]
     return run([replace(each, runs=min(each.runs, most_runs or each.runs)) for each in played])
 
 
@@ -94,7 +94,7 @@ def test_a_picture_shows_how_often_each_would_fail(sound):
     assert y == pytest.approx([np.mean(rooms < tightening) for tightening in x])
 
 
-def made_up_histories(name, runs, **measures):
+def made_up_histories(part, runs, **measures):
     """Return own histories of a kind in which 50 draws of each run were looked at, 10 at a time."""
     counted = [f"{what} {edge:.3g}" for what in ("spread", "lift") for edge in EDGES]
     rooms = [f"{bound} room" for bound in ("variance", "size", "distance")]
@@ -103,7 +103,7 @@ def made_up_histories(name, runs, **measures):
     }
     seen = {**usual, "draws": np.full(runs, 50.0), **{key.replace("_", " "): each for key, each in measures.items()}}
     curve = Curve(
-        name,
+        lemmas.NAME,
         "linear",
         lemmas.label("warm-up 4", N),
         "",
@@ -111,6 +111,7 @@ def made_up_histories(name, runs, **measures):
         np.zeros((runs, 1)),
         cpu_seconds=0.0,
         measures=seen,
+        part=part,
     )
     return {claim.id: claim for claim in lemmas.claims(Result([], [curve])) if claim.warm_up != 2.0}
 
@@ -148,15 +149,15 @@ def test_what_was_not_watched_is_neither_judged_nor_drawn():
 
 def test_horizons_are_tried_that_so_many_runs_can_decide():
     few, many = (
-        {each.horizon for each in lemmas.checks(Size(horizon=N, runs=runs)) if each.name in OWN} for runs in (1, 1000)
+        {each.horizon for each in lemmas.checks(Size(horizon=N, runs=runs)) if each.part in OWN} for runs in (1, 1000)
     )
     assert (few, many) == ({150}, {150, 1000})
     for each in lemmas.checks(Size(horizon=N, runs=1000)):
-        if each.name == lemmas.PRACTICE:
+        if each.part == lemmas.PRACTICE:
             two = 2 * sum(np.exp(-each.runs / horizon) > 1e-9 for horizon in lemmas.OWN_HORIZONS)
             assert (1.0 - 1.0 / each.horizon) ** each.runs < 0.0025 / two  # Holm: n = 150 is beyond doubt
     for each in lemmas.checks(Size(horizon=N, runs=1)):
-        if each.name == lemmas.THEOREM:
+        if each.part == lemmas.THEOREM:
             (policy, *_) = each.policies.values()
             n_draws = policy.n_draws * each.runs * lemmas.N_LOOKS
             assert (1.0 - own.promised_optimism(policy.policy, N)) ** n_draws < 0.0025

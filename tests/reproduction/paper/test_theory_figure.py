@@ -25,7 +25,7 @@ def result(n_exponent=0.3, log_k_exponent=0.2, d_exponent=1.0, plain=100.0):
     """Return regrets of 50 in the warm-up and of these exponents beyond it."""
 
     def mean_regret(experiment, label):
-        if experiment.name == theory.POOL:
+        if experiment.part == theory.POOL:
             return plain if label.startswith("plain") else 100.0
         problem = experiment.problem
         rounds_after = experiment.horizon - experiment.also_at[0]

@@ -166,7 +166,8 @@ def test_regrets_that_a_gpu_has_left_are_found_by_experiment_and_policy(script, 
             for label in experiment["policies"]:
                 for first, size in ((0, 100), (100, 50)):  # as chunks are cut
                     level = np.full((size, 1), 50.0 if label == best else 100.0) + np.arange(size)[:, None] * 1e-3
-                    parts[f"{experiment['name']}|{experiment['label']}|{label}|{first}"] = level
+                    names = experiment["part"], experiment["name"], experiment["label"], label, str(first)
+                    parts["|".join(names)] = level
         np.savez(finals, **parts)
 
     def command(function, **files):
@@ -212,8 +213,8 @@ def test_how_runs_go_bad_is_drawn_for_every_setting():
     result = made_up(
         experiments, lambda _, label: {at: 9 * lost if label == "no warm-up" else lost for at, lost in growing.items()}
     )
-    [drawing] = bad_runs.drawings(result, under="exploration")
+    [drawing] = bad_runs.drawings(result)
     assert [axes.get_title(loc="left") for axes in drawing.figure.axes] == ["Runs on a wrong arm", "For how long"]
     [legend] = drawing.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == list(bad_runs.SETTINGS)
-    assert not bad_runs.drawings(made_up([], None), under="exploration")
+    assert not bad_runs.drawings(made_up([], None))

@@ -85,7 +85,7 @@ def test_runs_gone_bad_are_those_over_five_times_the_median():
 
 def test_the_maps_show_every_problem_and_outline_the_setting_it_found():
     drawings = FIGURE.drawings(grid(lambda at, _: 150.0))
-    assert [drawing.name for drawing in drawings] == ["warmup", "warmup-1000-rounds", "warmup-10000-rounds"]
+    assert [drawing.part for drawing in drawings] == ["", "1,000 rounds", "10,000 rounds"]
     titles = [axes.get_title(loc="left") for axes in drawings[1].figure.axes]
     assert titles[:11] == list(warmup.PROBLEMS)
     texts = {text.get_text() for text in drawings[1].figure.axes[0].texts}

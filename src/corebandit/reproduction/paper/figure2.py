@@ -18,7 +18,7 @@ from corebandit.report.claim import Claim
 from corebandit.reproduction.figure import LINCORE, Figure, Size, lincores
 from corebandit.reproduction.readings import Reading, Said, judge_readings
 
-NAME, SEARCH = "figure2", "figure2-parameter-search"
+NAME, SEARCH = "figure2", "parameter search"
 CLASSES = {
     "Bernoulli linear bandit": LinearBandit(rewards="bernoulli"),
     "Beta linear bandit": LinearBandit(rewards="beta"),
@@ -52,7 +52,8 @@ def search(size: Size) -> list[Experiment]:
             horizon=size.horizon,
             runs=size.study_runs,
             seed=size.seed + SEARCH_SEED,
-            name=SEARCH,
+            name=NAME,
+            part=SEARCH,
             title=f"{title.split()[0]}: {parameter} of {policy.name}",
         )
         for label in TUNED
@@ -66,7 +67,7 @@ def _tuned(problem: LinearBandit, label: str, searched: Result | None) -> AnyPol
     policy, parameter = _searched(problem)[label]
     if searched is None:
         return policy
-    points = searched.sweeps().filter(figure=SEARCH, problem=problem.label, series=policy.name)
+    points = searched.sweeps().filter(experiment=NAME, part=SEARCH, problem=problem.label, series=policy.name)
     return policy.changed(**{parameter: points.sort("mean")["x"][0]})
 
 

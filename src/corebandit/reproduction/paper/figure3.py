@@ -23,7 +23,7 @@ from corebandit.reproduction.claims import Finals, Subject, below, judged, ratio
 from corebandit.reproduction.figure import LINCORE, Figure, Size, lincores
 from corebandit.reproduction.readings import Reading, Said, judge_readings
 
-NAME, MAP = "figure3", "figure3-heat-map"
+NAME, MAP = "figure3", "heat map"
 EASY, HARD = LinearBandit(rewards="gaussian", sigma=0.2), LinearBandit(rewards="gaussian", sigma=1.0)
 CLASSES = {"Easy problem: noise 0.2": EASY, "Hard problem: noise 1": HARD}
 FOR_EASY: dict[str, AnyPolicy] = {
@@ -63,7 +63,8 @@ def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
             horizon=size.horizon,
             runs=size.runs if size.runs >= ENOUGH_RUNS else size.study_runs,  # a verdict needs as many as the others
             seed=size.seed,
-            name=MAP,
+            name=NAME,
+            part=MAP,
             title="Hard problem",
         )
         for label, lincore in lincores(size).items()
@@ -84,8 +85,7 @@ def judge_rivals(result: Result) -> list[Claim]:
 def _said(result: Result) -> tuple[Said, ...]:
     halves = {
         (curve.problem, curve.policy): curve.regret[:, curve.rounds.searchsorted(curve.rounds[-1] / 2)]
-        for curve in result.curves()
-        if curve.figure == NAME
+        for curve in result.curves(NAME, part="")
     }
 
     def under(finals: Finals, lincore: str) -> list[Finding]:
@@ -125,8 +125,8 @@ def _said(result: Result) -> tuple[Said, ...]:
 
 
 def _judge_map(result: Result, factor: float, lincore: str) -> Claim:
-    regret = Finals(result, MAP).regret
-    rows = result.sweeps().filter(figure=MAP, series=lincore).iter_rows(named=True)
+    regret = Finals(result, NAME, MAP).regret
+    rows = result.sweeps().filter(experiment=NAME, part=MAP, series=lincore).iter_rows(named=True)
     cells = {(row["x"], row["y"]): regret[row["problem"], row["policy"]] for row in rows}
     runs = cells[GOOD[0]].size
     flat = ratio_below(

@@ -107,9 +107,8 @@ def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
 def _by_policy(result: Result) -> dict[str, list[Curve]]:
     """Return the curves of each policy, one for each query."""
     found: dict[str, list[Curve]] = {}
-    for curve in result.curves():
-        if curve.figure == NAME:
-            found.setdefault(curve.policy, []).append(curve)
+    for curve in result.curves(NAME):
+        found.setdefault(curve.policy, []).append(curve)
     return found
 
 
@@ -183,7 +182,8 @@ def drawings(result: Result) -> list[Drawing]:
         mean, low, high = mean_interval(means[:, -1])
         averages.append(
             {
-                "figure": NAME,
+                "experiment": NAME,
+                "part": "",
                 "problem": f"{average}, {_click_model(problems[0])}",
                 "policy": policy,
                 "horizon": int(curves[0].rounds[-1]),
@@ -241,7 +241,7 @@ def _range(values: Iterable[int]) -> str:
 def _panel(policy: str, title: str, rounds: IntArray, regret: FloatArray) -> pl.DataFrame:
     mean, low, high = mean_intervals(regret)
     columns = {"round": rounds, "mean": mean, "ci_low": low, "ci_high": high}
-    names = {"figure": NAME, "problem": title, "policy": policy, "title": title}
+    names = {"experiment": NAME, "part": "", "problem": title, "policy": policy, "title": title}
     return pl.DataFrame(columns).select(*(pl.lit(value).alias(name) for name, value in names.items()), *columns)
 
 

@@ -84,9 +84,9 @@ class Growth(NamedTuple):
 def growths(result: Result) -> list[Growth]:
     """Return the regrets of every series, as one size grows."""
     found: dict[tuple[str, str], Growth] = {}
-    curves = {(curve.problem, curve.policy): curve for curve in result.curves() if curve.figure == NAME}
+    curves = {(curve.problem, curve.policy): curve for curve in result.curves(NAME, part="")}
     for experiment in result.experiments:
-        if experiment["name"] != NAME:
+        if experiment["name"] != NAME or experiment.get("part"):
             continue
         for label, point in experiment["points"].items():
             growth = found.setdefault(

@@ -14,7 +14,7 @@ from corebandit.report.claim import Claim, Finding
 from corebandit.reproduction import own_histories as own
 from corebandit.reproduction.claims import Subject, judged, often, rarely
 from corebandit.reproduction.figure import Size
-from corebandit.reproduction.paper.growth import FACTORS
+from corebandit.reproduction.paper.growth import FACTORS, NAME
 from corebandit.reproduction.theory import failures_of, lemma_trials
 from corebandit.reproduction.watched import AT_ONE, EDGES, N_LOOKS
 
@@ -22,9 +22,9 @@ from corebandit.reproduction.watched import AT_ONE, EDGES, N_LOOKS
 HORIZONS = (300, 1_000, 10_000)
 TRIALS, LEAST_TRIALS = 600, 2_000  # for each run of the experiments; at least
 TRIALS_TO_DECIDE = 6  # times n, for a failure rate of 1/n to be told from none
-LEMMA_1, LEMMA_2 = "theory-lemma-1", "theory-lemma-2"
+LEMMA_1, LEMMA_2 = "lemma 1", "lemma 2"
 LEMMAS: dict[str, tuple[tuple[float, ...], float]] = {  # means of the arms, and the factor of the warm-up
-    **{f"{LEMMA_1}-{series}": ((0.5,), factor) for factor, series in FACTORS.items()},
+    **{f"{LEMMA_1}, {series}": ((0.5,), factor) for factor, series in FACTORS.items()},
     LEMMA_2: ((0.0, 1.0), 4.0),
 }
 
@@ -32,7 +32,7 @@ LEMMAS: dict[str, tuple[tuple[float, ...], float]] = {  # means of the arms, and
 OWN_HORIZONS = {150: 0.5, 1_000: 0.6}  # with z: the theorem's least, whose warm-up leaves some of 150, and the usual
 OWN_RUNS, LEAST_OWN_RUNS, OWN_RUNS_TO_DECIDE = 8, 1_050, 7  # two lengths of the warm-up are judged at once
 FRESH_DRAWS = 10  # of the noise, in each look
-PRACTICE, THEOREM, COINS = "theory-own-histories", "theory-theorem-alpha", "theory-coin-rewards"
+PRACTICE, THEOREM, COINS = "own histories", "theorem's alpha", "coin rewards"
 FEW_RUNS = 60  # where many draws of each history count, not many histories
 THEOREM_DRAWS, COIN_DRAWS = 600_000, 120_000  # at least: p3 is about 1e-5
 
@@ -43,10 +43,10 @@ THEOREM_DRAWS, COIN_DRAWS = 600_000, 120_000  # at least: p3 is about 1e-5
 def checks(size: Size) -> Iterator[Experiment]:
     """Yield trials of the lemmas, for every n that so many can decide."""
     trials = max(TRIALS * size.runs, LEAST_TRIALS)
-    for name, (means, factor) in LEMMAS.items():
+    for part, (means, factor) in LEMMAS.items():
         for horizon in HORIZONS:
             if trials >= TRIALS_TO_DECIDE * horizon:
-                yield lemma_trials(horizon, trials, factor=factor, means=means, seed=size.seed, name=name)
+                yield lemma_trials(horizon, trials, factor=factor, means=means, seed=size.seed, name=NAME, part=part)
     runs = max(OWN_RUNS * size.runs, LEAST_OWN_RUNS)
     few = max(FEW_RUNS, size.runs)
     for horizon in OWN_HORIZONS:
@@ -54,12 +54,13 @@ def checks(size: Size) -> Iterator[Experiment]:
             continue
         policies = {label(series, horizon): lincore(factor, horizon) for factor, series in FACTORS.items()}
         conservative = {name: own.with_theorem_alpha(policy, horizon) for name, policy in policies.items()}
-        for name, played, n_runs, n_draws, rewards in (
+        for part, played, n_runs, n_draws, rewards in (
             (PRACTICE, policies, runs, FRESH_DRAWS, "gaussian"),
             (THEOREM, conservative, few, _draws_a_look(THEOREM_DRAWS, few), "gaussian"),
             (COINS, policies, few, _draws_a_look(COIN_DRAWS, few), "bernoulli"),
         ):
-            yield own.history_trials(played, horizon, n_runs, n_draws, rewards, name=name, seed=size.seed)
+            names = {"name": NAME, "part": part}
+            yield own.history_trials(played, horizon, n_runs, n_draws, rewards, **names, seed=size.seed)
 
 
 def lincore(factor: float, horizon: int) -> LinCORe:
@@ -76,9 +77,9 @@ def _draws_a_look(draws: int, runs: int) -> int:
     return -(-draws // (runs * N_LOOKS))
 
 
-def seen_of(result: Result, name: str, series: str | None = None) -> Iterator[tuple[int, str, Curve]]:
+def seen_of(result: Result, part: str, series: str | None = None) -> Iterator[tuple[int, str, Curve]]:
     """Yield n, the warm-up and what was seen, of all own histories of a kind, or of those with one warm-up."""
-    found = {curve.policy: curve for curve in result.curves() if curve.figure == name}
+    found = {curve.policy: curve for curve in result.curves(NAME, part)}
     for horizon in OWN_HORIZONS:
         for each in FACTORS.values():
             if (series is None or each == series) and (curve := found.get(label(each, horizon))):
@@ -101,7 +102,7 @@ def claims(result: Result) -> list[Claim]:
                     "histories).",
                     factor,
                     [
-                        *_in_turns(result, f"{LEMMA_1}-{series}", "variance", 1.0),
+                        *_in_turns(result, f"{LEMMA_1}, {series}", "variance", 1.0),
                         *_own_findings(result, "variance", 1.0, series),
                     ],
                 ),
@@ -136,11 +137,10 @@ def claims(result: Result) -> list[Claim]:
     return judgements
 
 
-def _in_turns(result: Result, name: str, which: str, per_horizon: float) -> list[Finding]:
+def _in_turns(result: Result, part: str, which: str, per_horizon: float) -> list[Finding]:
     """Judge a lemma by how often it fails on arms in turns; it may in a share `per_horizon` / n of all runs."""
     findings = []
-    tried = [curve for curve in result.curves() if curve.figure == name]
-    for horizon, curve in zip(HORIZONS, tried, strict=False):  # of the longest there may be none
+    for horizon, curve in zip(HORIZONS, result.curves(NAME, part), strict=False):  # of the longest there may be none
         failures = failures_of(curve)
         subject = Subject(
             f"n = {horizon:,}, {failures.runs:,} runs", "arms in turns", "share of runs in which it fails"

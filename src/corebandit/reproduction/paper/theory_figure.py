@@ -22,8 +22,8 @@ from corebandit.reproduction.paper import figure1, figure2, growth, lemma_drawin
 from corebandit.reproduction.paper.growth import AGAINST_D, AGAINST_K, AGAINST_N, AXES, FACTORS, NAME, THEOREM
 from corebandit.reproduction.trials import OneHot
 
-POOL = "theory-pool"
-ONE_HOT = "theory-one-hot"
+POOL = "pool"
+ONE_HOT = "one-hot"
 ONE_HOT_RUNS, ONE_HOT_ROUNDS = 20, 3_000
 EXPONENTS = {AGAINST_N: 0.5, AGAINST_K: 0.5, AGAINST_D: 1.5}  # of d the theorem's, if arms are without number
 POOL_PROBLEMS: dict[str, Problem] = {**figure1.CLASSES, **figure2.CLASSES}
@@ -45,7 +45,7 @@ def _pools(size: Size) -> Iterator[Experiment]:
             for factor, name in FACTORS.items()
             for pool in ("mirrored", "plain")
         }
-        yield size.experiment(problem, policies, name=POOL, title=title)
+        yield size.experiment(problem, policies, name=NAME, part=POOL, title=title)
 
 
 # Checks -----------------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def checks(size: Size) -> list[Experiment]:
     cores = {"CORe": CORe(sampler="exact"), "LinCORe": OneHot(LinCORe(sampler="exact", lam=1e-12))}
     rounds = range(1, ONE_HOT_ROUNDS + 1)
     more = {"horizon": ONE_HOT_ROUNDS, "runs": ONE_HOT_RUNS, "also_at": rounds}
-    return [*lemmas.checks(size), size.experiment(GaussianBandit(), cores, name=ONE_HOT, **more)]
+    return [*lemmas.checks(size), size.experiment(GaussianBandit(), cores, name=NAME, part=ONE_HOT, **more)]
 
 
 # Claims -----------------------------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ def checks(size: Size) -> list[Experiment]:
 
 def claims(result: Result) -> list[Claim]:
     """Judge T1 to T8, those that depend on it for both lengths of the warm-up."""
-    measured, finals = growth.growths(result), Finals(result, POOL)
+    measured, finals = growth.growths(result), Finals(result, NAME, POOL)
     judgements = lemmas.claims(result)
     for factor, series in FACTORS.items():
         judgements += [
@@ -115,7 +115,7 @@ def _pool_finding(finals: Finals, problem: str, series: str) -> Finding:
 
 def _one_hot_finding(result: Result) -> Finding:
     """Count rounds in which CORe and LinCORe on one-hot features choose differently."""
-    core, lincore = (curve for curve in result.curves() if curve.figure == ONE_HOT)
+    core, lincore = result.curves(NAME, ONE_HOT)
     gaps = np.diff(core.regret - lincore.regret, axis=1, prepend=0.0)
     n_different = int((np.abs(gaps) > 1e-9).sum())
     measure = f"rounds of {gaps.size:,} with different choices"

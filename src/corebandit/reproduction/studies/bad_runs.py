@@ -5,7 +5,7 @@ run of the best setting loses a round from first to last. The first hundredth of
 arms are tried. What is counted is what is lost, so several arms that are nearly as bad look like one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from corebandit.problems.random_arms import BernoulliBandit
 from corebandit.report import Drawing, shares
 from corebandit.reproduction.figure import Size
 
-NAME = "exploration-bad-runs"
+NAME, PART = "exploration", "bad runs"
 NEW = RecommendedCORe()
 RECOMMENDED = CORe(alpha=NEW.alpha, warm_up=NEW.warm_up, extra=NEW.extra, growth=NEW.growth)
 TIMES = 10.0  # what the median run loses
@@ -37,13 +37,13 @@ SETTINGS = {
 def experiments(size: Size) -> list[Experiment]:
     """Return the settings on Bernoulli arms, for the longest horizon."""
     policies = {label: core.changed(sampler=size.sampler) for label, core in SETTINGS.items()}
-    more = {"horizon": 10 * size.horizon, "runs": 2 * size.runs, "name": NAME, "title": "Bernoulli"}
+    more = {"horizon": 10 * size.horizon, "runs": 2 * size.runs, "name": NAME, "part": PART, "title": "Bernoulli"}
     return [size.experiment(BernoulliBandit(), policies, **more)]
 
 
-def drawings(result: Result, under: str) -> list[Drawing]:
+def drawings(result: Result) -> list[Drawing]:
     """Return one picture: how many runs are on a wrong arm at a time, and for how many rounds runs are."""
-    curves = [curve for curve in result.curves() if curve.figure == NAME]
+    curves = result.curves(NAME, PART)
     if not curves:
         return []
     n_runs, horizon = len(curves[0].regret), int(curves[0].rounds[-1])
@@ -53,7 +53,7 @@ def drawings(result: Result, under: str) -> list[Drawing]:
         "does not count. Left: the share of runs that are, round by round. Right: "
         "the share of runs that are for at least so many rounds in all. Shares of zero are not drawn."
     )
-    return [Drawing(under, "Runs on a wrong arm", caption, shares(pl.DataFrame(list(_points(curves)))))]
+    return [Drawing(NAME, "Runs on a wrong arm", caption, shares(pl.DataFrame(list(_points(curves)))))]
 
 
 def on_wrong_arm(curve: Curve, fastest: float) -> tuple[FloatArray, FloatArray, Any]:
@@ -64,7 +64,7 @@ def on_wrong_arm(curve: Curve, fastest: float) -> tuple[FloatArray, FloatArray, 
     return ends[counts].astype(float), lengths[counts].astype(float), lost[:, counts] > fastest
 
 
-def _points(curves: list[Curve]) -> Iterator[dict[str, Any]]:
+def _points(curves: Sequence[Curve]) -> Iterator[dict[str, Any]]:
     horizon = float(curves[0].rounds[-1])
     fastest = TIMES * min(float(np.median(curve.finals)) for curve in curves) / horizon
     by_round = {"title": "Runs on a wrong arm", "x_name": "round", "y_name": "share of runs", "bound": None}

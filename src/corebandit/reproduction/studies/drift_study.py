@@ -42,8 +42,7 @@ from corebandit.reproduction.claims import Finals, Subject, below, judged
 from corebandit.reproduction.figure import Figure, Size
 from corebandit.reproduction.studies.drift_rivals import linear_rivals, rivals
 
-NAME, LINEAR_NAME, SEARCH_NAME = "drift", "drift-linear", "drift-search"
-PARTS = (NAME, LINEAR_NAME)
+NAME, LINEAR_PART, SEARCH_PART = "drift", "linear", "search"
 SEARCH_SEED = 1_000_003  # added to the seed
 MEMORIES, ALPHAS, EXTRAS = (4.0, 6.0, 8.0, 12.0, 16.0), (0.3, 0.4, 0.5, 0.6), (1, 2, 4)
 TOLD, UNTOLD, RESTARTING = "DriftingCORe", "DriftingCORe (told 10,000)", "RestartingCORe"
@@ -116,7 +115,8 @@ def search(size: Size) -> list[Experiment]:
                 horizon=size.horizon // 2,
                 runs=size.study_runs,
                 seed=size.seed + SEARCH_SEED,
-                name=SEARCH_NAME,
+                name=NAME,
+                part=SEARCH_PART,
                 title=title,
                 points=points,
             )
@@ -137,11 +137,10 @@ class Cell(NamedTuple):
 def cells(result: Result) -> Iterator[Cell]:
     """Yield what came out of the search, setting by setting."""
     regret: dict[str, dict[str, float]] = {}
-    for curve in result.curves():
-        if curve.figure == SEARCH_NAME:
-            regret.setdefault(curve.problem, {})[curve.policy] = float(curve.finals.mean())
+    for curve in result.curves(NAME, SEARCH_PART):
+        regret.setdefault(curve.problem, {})[curve.policy] = float(curve.finals.mean())
     for experiment in result.experiments:
-        if experiment["name"] != SEARCH_NAME:
+        if (experiment["name"], experiment.get("part")) != (NAME, SEARCH_PART):
             continue
         means, points = regret[experiment["label"]], experiment["points"]
         others = [value for policy, value in means.items() if policy not in points and policy != CORE]
@@ -204,7 +203,7 @@ def experiments(size: Size, searched: Result | None) -> list[Experiment]:
             **rivals(problem),
         }
         found.append(size.experiment(problem, policies, name=NAME, title=title))
-    half = {"horizon": size.horizon // 2, "runs": max(1, size.runs // 2), "name": LINEAR_NAME}
+    half = {"horizon": size.horizon // 2, "runs": max(1, size.runs // 2), "name": NAME, "part": LINEAR_PART}
     for title, (problem, lasts) in linear_worlds(size).items():
         linear: dict[str, AnyPolicy] = {
             LIN_TOLD: DriftingLinCORe(lasts),
@@ -225,8 +224,8 @@ OURS = (TOLD, UNTOLD, RESTARTING, WINDOW, DISCOUNTED, CORE, FREE, TS)
 
 def claims(result: Result) -> list[Claim]:
     """Judge the recommended policies."""
-    arms, linear = Finals(result, NAME), Finals(result, LINEAR_NAME)
-    titles = {one["label"]: one["title"] for one in result.experiments if one["name"] in PARTS}
+    arms, linear = Finals(result, NAME), Finals(result, NAME, LINEAR_PART)
+    titles = titles_of(result)
     changing = [problem for problem in arms.problems if titles[problem] != STEADY]
     (steady,) = (problem for problem in arms.problems if titles[problem] == STEADY)
     changing_linear = [problem for problem in linear.problems if titles[problem] != STEADY_LINEAR]
@@ -280,6 +279,11 @@ def claims(result: Result) -> list[Claim]:
     ]
 
 
+def titles_of(result: Result) -> dict[str, str]:
+    """Return the title of each world that is reported, by its problem."""
+    return {curve.problem: curve.title for curve in result.curves(NAME) if curve.part != SEARCH_PART}
+
+
 def rivals_in(finals: Finals, problem: str) -> list[str]:
     """Return who meets our policies for arms on a problem."""
     return [policy for where, policy in finals.regret if where == problem and policy not in OURS]
@@ -293,12 +297,11 @@ def linear_rivals_in(finals: Finals, problem: str) -> list[str]:
 def _after(result: Result) -> dict[tuple[str, str], FloatArray]:
     """Return the regret of the second half of each run; raise BadInput if it was not kept after half of the rounds."""
     after = {}
-    for curve in result.curves():
-        if curve.figure == NAME:
-            half = -(-curve.rounds[-1] // 2)
-            if half not in curve.rounds:
-                raise BadInput(f"D3 needs the regret of {curve.policy} after half of all rounds, {half:,}, too")
-            after[curve.problem, curve.policy] = curve.finals - curve.regret[:, curve.rounds.searchsorted(half)]
+    for curve in result.curves(NAME, part=""):
+        half = -(-curve.rounds[-1] // 2)
+        if half not in curve.rounds:
+            raise BadInput(f"D3 needs the regret of {curve.policy} after half of all rounds, {half:,}, too")
+        after[curve.problem, curve.policy] = curve.finals - curve.regret[:, curve.rounds.searchsorted(half)]
     return after
 
 

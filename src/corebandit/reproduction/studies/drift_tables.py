@@ -16,8 +16,8 @@ def ratios(result: Result) -> list[dict[str, Any]]:
 
     Which rival is best is asked in every resample anew, so that intervals know of that choice.
     """
-    titles = {one["label"]: one["title"] for one in result.experiments if one["name"] in study.PARTS}
-    arms, linear = Finals(result, study.NAME), Finals(result, study.LINEAR_NAME)
+    titles = study.titles_of(result)
+    arms, linear = Finals(result, study.NAME), Finals(result, study.NAME, study.LINEAR_PART)
     parts = (
         (arms, (study.TOLD, study.UNTOLD, study.RESTARTING), study.rivals_in, study.CORE),
         (linear, (study.LIN_TOLD, study.LIN_RESTARTING), study.linear_rivals_in, study.LIN_CORE),
@@ -43,9 +43,9 @@ def ratios(result: Result) -> list[dict[str, Any]]:
 def without_poor_rivals(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Leave out rivals at settings that are not among the best in a world: half a thousand rows nobody would read."""
     kept = []
-    for place in dict.fromkeys((row["figure"], row["problem"]) for row in rows):
-        here = [row for row in rows if (row["figure"], row["problem"]) == place]
-        tuned = [row for row in here if row["figure"] == study.NAME and is_tuned_rival(row)]
+    for place in dict.fromkeys((row["part"], row["problem"]) for row in rows):
+        here = [row for row in rows if (row["part"], row["problem"]) == place]
+        tuned = [row for row in here if not row["part"] and is_tuned_rival(row)]
         poor = sorted(tuned, key=lambda row: row["mean"])[KEPT_RIVALS:]
         kept += [row for row in here if row not in poor]
     return kept

@@ -72,8 +72,7 @@ def claims(result: Result) -> list[Claim]:
     finals = Finals(result, NAME)
     halves = {
         (curve.problem, curve.policy): (curve.regret[:, -1], curve.regret[:, curve.rounds.searchsorted(middle)])
-        for curve in result.curves()
-        if curve.figure == NAME
+        for curve in result.curves(NAME)
         for middle in [curve.rounds[-1] / 2]
     }
     judgements = []

@@ -49,8 +49,8 @@ OWN = (NO_WARM_UP, SHORT, PAPER)
 SETTING = CORe(alpha=0.4, warm_up=0.0, extra=1, growth=1.0)  # which the rule has chosen for arms and rankings
 LINEAR_SETTING = CORe(alpha=0.8, warm_up=0.0, extra=4)  # and for LinCORe
 
-Regrets = dict[tuple[str, str], dict[str, FloatArray]]  # final ones by policy, of an experiment's name and problem
-Tuned = Mapping[str, Mapping[str, Mapping[str, str]]]  # of a grid's name and a problem, each rival's best setting
+Regrets = dict[tuple[str, str], dict[str, FloatArray]]  # final ones by policy, of a part of the study and a problem
+Tuned = Mapping[str, Mapping[str, Mapping[str, str]]]  # of a grid and a problem, each rival's best setting
 
 
 def horizons(size: Size, runs: int) -> dict[int, int]:
@@ -60,14 +60,14 @@ def horizons(size: Size, runs: int) -> dict[int, int]:
     return found | ({10 * size.horizon: few} if few >= tables.FEWEST_RUNS else {})
 
 
-def experiment_name(horizon: int) -> str:
-    """Return what the experiments for a horizon are called."""
-    return f"{NAME}-{horizon}-rounds"
+def part_of(horizon: int) -> str:
+    """Return which part of the study the experiments for a horizon are."""
+    return f"{horizon:,} rounds"
 
 
-def search_name(horizon: int) -> str:
-    """Return what the grids for a horizon are called."""
-    return f"{experiment_name(horizon)}-grid"
+def grid_of(horizon: int) -> str:
+    """Return which part the grids for a horizon are."""
+    return f"grid, {horizon:,} rounds"
 
 
 # Choosing ---------------------------------------------------------------------------------------------------------
@@ -94,7 +94,8 @@ def search(size: Size) -> list[Experiment]:
                     horizon=horizon,
                     runs=runs,
                     seed=size.seed + SEARCH_SEED,
-                    name=search_name(horizon),
+                    name=NAME,
+                    part=grid_of(horizon),
                     title=title,
                     points=points,
                 )
@@ -117,9 +118,9 @@ class Cell(NamedTuple):
 def cells(played: Sequence[Mapping[str, Any]], finals: Regrets) -> Iterator[Cell]:
     """Yield what came of the grid, setting by setting."""
     for experiment in played:
-        if not experiment["name"].endswith("-grid") or not experiment.get("points"):
+        if experiment["name"] != NAME or not experiment.get("points"):
             continue
-        regret, points = finals[experiment["name"], experiment["label"]], experiment["points"]
+        regret, points = finals[experiment["part"], experiment["label"]], experiment["points"]
         best = min(float(values.mean()) for policy, values in regret.items() if policy not in points)
         horizon, title = experiment["horizon"], experiment["title"]
         for setting in points:
@@ -172,10 +173,10 @@ def compared_settings(found: Sequence[Cell], by_features: bool = False) -> list[
 
 
 def finals_of(result: Result) -> Regrets:
-    """Return final regrets by policy, for each experiment's name and problem."""
+    """Return final regrets by policy, for each part of the study and each problem."""
     finals: Regrets = {}
-    for curve in result.curves():
-        finals.setdefault((curve.figure, curve.problem), {})[curve.policy] = curve.finals
+    for curve in result.curves(NAME):
+        finals.setdefault((curve.part, curve.problem), {})[curve.policy] = curve.finals
     return finals
 
 
@@ -192,9 +193,9 @@ def tuned(tried: Regrets) -> Tuned:
     found: dict[str, dict[str, dict[str, str]]] = {}
     for kind in KINDS.values():
         label = kind.problem.label
-        for name in (name for name, problem in tried if problem == label and name.endswith("-grid")):
-            means = {policy: float(regret.mean()) for policy, regret in tried[name, label].items()}
-            found.setdefault(name, {})[label] = {
+        for part in (part for part, problem in tried if problem == label and part.startswith("grid")):
+            means = {policy: float(regret.mean()) for policy, regret in tried[part, label].items()}
+            found.setdefault(part, {})[label] = {
                 family: min((setting for setting in settings if setting in means), key=lambda setting: means[setting])
                 for family, settings in families_on(kind.problem).items()
                 if not means.keys().isdisjoint(settings)
@@ -212,11 +213,11 @@ def reported(size: Size, best: Tuned) -> list[Experiment]:
             setting = LINEAR_SETTING if is_by_features(kind.problem) else SETTING
             own = {NO_WARM_UP: setting, SHORT: CORe(warm_up=0.5), PAPER: CORe()}
             policies = {label: core_on(kind.problem, core.changed(sampler=size.sampler)) for label, core in own.items()}
-            known = best.get(search_name(horizon), {}).get(kind.problem.label, {})
+            known = best.get(grid_of(horizon), {}).get(kind.problem.label, {})
             for family, settings in families_on(kind.problem).items():
                 policies[family] = settings[known.get(family, next(iter(settings)))]
-            name = experiment_name(horizon)
-            found.append(size.experiment(kind.problem, policies, name=name, title=title, horizon=horizon, runs=runs))
+            more = {"part": part_of(horizon), "title": title, "horizon": horizon, "runs": runs}
+            found.append(size.experiment(kind.problem, policies, name=NAME, **more))
     return found
 
 
@@ -227,9 +228,9 @@ def ratios(played: Sequence[Mapping[str, Any]], finals: Regrets) -> list[dict[st
     """
     rows = []
     for experiment in played:
-        if experiment["name"] != experiment_name(experiment["horizon"]):
+        if (experiment["name"], experiment.get("part")) != (NAME, part_of(experiment["horizon"])):
             continue
-        regrets = finals[experiment["name"], experiment["label"]]
+        regrets = finals[experiment["part"], experiment["label"]]
         rivals = {policy: regret for policy, regret in regrets.items() if policy not in OWN}
         best = min(rivals, key=lambda rival: float(rivals[rival].mean()))
         for policy in OWN:
@@ -252,31 +253,31 @@ def ratios(played: Sequence[Mapping[str, Any]], finals: Regrets) -> list[dict[st
 
 def claims(result: Result) -> list[Claim]:
     """Judge the setting without a warm-up."""
-    names = [each["name"] for each in result.experiments if each["name"].endswith("-rounds")]
+    played = {curve.part: int(curve.rounds[-1]) for curve in result.curves(NAME)}
     found = []
-    for name in dict.fromkeys(names):
-        finals, letter = Finals(result, name), name.removeprefix(f"{NAME}-").removesuffix("-rounds")
+    for horizon in (horizon for part, horizon in played.items() if part == part_of(horizon)):
+        finals = Finals(result, NAME, part_of(horizon))
         rivals = {
             problem: [policy for known, policy in finals.regret if known == problem and policy not in OWN]
             for problem in finals.problems
         }
-        rounds = f"{int(letter):,} rounds"
+        rounds = f"{horizon:,} rounds"
         found += [
             judged(
-                f"E1.{letter}",
+                f"E1.{horizon}",
                 f"Without a warm-up CORe's regret after {rounds} is at most 1.15 times that of the best rival in "
                 "hindsight, on every problem.",
                 None,
                 [finals.comparable(problem, NO_WARM_UP, rivals[problem], 1.15) for problem in finals.problems],
             ),
             judged(
-                f"E2.{letter}",
+                f"E2.{horizon}",
                 f"Without a warm-up CORe's regret after {rounds} is below the paper's setting's, on every problem.",
                 None,
                 [finals.less(problem, NO_WARM_UP, PAPER) for problem in finals.problems],
             ),
             judged(
-                f"E3.{letter}",
+                f"E3.{horizon}",
                 f"At most 3 % of its runs of {rounds} go bad on any problem, over {GONE_BAD:g} times the median.",
                 None,
                 [_few_gone_bad(finals, problem) for problem in finals.problems],
@@ -296,7 +297,7 @@ def drawings(result: Result) -> list[Drawing]:
     found = list(cells(result.experiments, finals_of(result)))
     of_arms = _map(found, False, "Ratio to the best rival", "arms", SETTING)
     of_features = _map(found, True, "Ratio to the best rival, linear", "linear models", LINEAR_SETTING)
-    return [of_arms, of_features, *bad_runs.drawings(result, under=NAME)]
+    return [of_arms, of_features, *bad_runs.drawings(result)]
 
 
 def _map(found: list[Cell], by_features: bool, title: str, what: str, judged_one: CORe) -> Drawing:

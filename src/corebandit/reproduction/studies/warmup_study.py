@@ -115,9 +115,9 @@ def _told(rivals: dict[str, AnyPolicy], problem: Problem) -> dict[str, AnyPolicy
 # The grid ---------------------------------------------------------------------------------------------------------
 
 
-def grid_name(horizon: int) -> str:
-    """Return what the grid for a horizon is called."""
-    return f"{NAME}-{horizon}-rounds"
+def grid_part(horizon: int) -> str:
+    """Return which part of the study the grid for a horizon is."""
+    return f"{horizon:,} rounds"
 
 
 def horizons(size: Size) -> dict[int, int]:
@@ -145,7 +145,8 @@ def grid(size: Size) -> list[Experiment]:
                     horizon=horizon,
                     runs=runs,
                     seed=size.seed + GRID_SEED,
-                    name=grid_name(horizon),
+                    name=NAME,
+                    part=grid_part(horizon),
                     title=title,
                     points=points,
                 )
@@ -173,12 +174,12 @@ def share_gone_bad(regret: FloatArray) -> float:
 def cells(result: Result) -> Iterator[Cell]:
     """Yield what came out, setting by setting."""
     finals: dict[tuple[str, str], dict[str, FloatArray]] = {}
-    for curve in result.curves():
-        finals.setdefault((curve.figure, curve.problem), {})[curve.policy] = curve.regret[:, -1]
+    for curve in result.curves(NAME):
+        finals.setdefault((curve.part, curve.problem), {})[curve.policy] = curve.regret[:, -1]
     for experiment in result.experiments:
-        if not experiment["name"].startswith(NAME) or "points" not in experiment:
+        if experiment["name"] != NAME or "points" not in experiment:
             continue
-        regret, points = finals[experiment["name"], experiment["label"]], experiment["points"]
+        regret, points = finals[experiment["part"], experiment["label"]], experiment["points"]
         means = {policy: float(values.mean()) for policy, values in regret.items() if policy not in points}
         rival = min(means, key=lambda policy: means[policy])
         for label, point in points.items():
@@ -243,7 +244,7 @@ def drawings(result: Result) -> list[Drawing]:
             + (" NP-TS is a rival on Bernoulli rewards only." if horizon > FARTHEST_NPTS else "")
         )
         title = f"Every problem, {horizon:,} rounds"
-        drawn.append(Drawing(grid_name(horizon), title, caption, ratio_maps(panels, RATIO)))
+        drawn.append(Drawing(NAME, title, caption, ratio_maps(panels, RATIO), part=grid_part(horizon)))
     return drawn
 
 
@@ -263,23 +264,23 @@ def _firsts(found: list[Cell]) -> list[Cell]:
 # The setting it found, on other problems --------------------------------------------------------------------------
 
 PAPER, CODE, SHORT = "CORe", "CORe (warm-up 2)", "CORe (warm-up 0.5)"
-PARTS = {NAME: ARMS, f"{NAME}-linear": LINEAR, f"{NAME}-queries": QUERIES}  # each has rivals of its own
+PARTS = {"": ARMS, "linear": LINEAR, "queries": QUERIES}  # each has rivals of its own
 
 
 def experiments(size: Size, searched: Result | None) -> list[Experiment]:
     """Return the setting it found, the paper's and the rivals on every problem."""
     found = []
-    for name, (title, problem) in ((name, item) for name, part in PARTS.items() for item in part.items()):
+    for part, (title, problem) in ((part, item) for part, problems in PARTS.items() for item in problems.items()):
         settings = {PAPER: CORe(), CODE: CORe(warm_up=2.0), SHORT: FOUND}
         cores = {label: core_on(problem, core.changed(sampler=size.sampler)) for label, core in settings.items()}
         policies = {**cores, **rivals_on(problem, size.horizon)}
-        found.append(size.experiment(problem, policies, name=name, title=title))
+        found.append(size.experiment(problem, policies, name=NAME, part=part, title=title))
     return found
 
 
 def claims(result: Result) -> list[Claim]:
     """Judge the setting it found."""
-    finals = Finals(result, *PARTS)
+    finals = Finals(result, NAME, *PARTS)
     rivals = {
         problem: [policy for name, policy in finals.regret if name == problem and policy not in (PAPER, CODE, SHORT)]
         for problem in finals.problems
