@@ -2,15 +2,17 @@
 
 import json
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import corebandit as cb
+from corebandit.experiments.reporting import report_of
 from corebandit.report import tables
+from corebandit.report.about import About
 from corebandit.report.claim import Claim
 from corebandit.reproduction.figure import Size
-from corebandit.reproduction.publish import publish
 from corebandit.reproduction.studies import drift_study, drift_tables, exploration_study, warmup_study
 from made_up import made_up
 
@@ -45,7 +47,7 @@ def stored(tmp_path_factory, write_little):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("matplotlib.figure.Figure.savefig", write_little)
         command = "corebandit x --out /some/folder --seed 1"
-        publish(result, folder, title="t", command=command, seconds=1.0, claims=[claim, other])
+        replace(report_of(result, About("t", command)), claims=[claim, other]).write(folder)
     SCRIPT["store"](folder, folder / "stored")
     return result, SCRIPT["stored_results"](folder / "stored")
 
@@ -101,7 +103,7 @@ def test_what_is_not_stored_is_no_silence(stored):
 @pytest.mark.heavy
 def test_policies_of_an_experiment_of_one_file_are_shown_beside_the_first(tmp_path, undrawn):
     experiment = cb.Experiment(cb.BernoulliBandit(), {"exact": cb.UCB1(), "fast": cb.UCB1()}, 300, 12, name="samplers")
-    publish(cb.run(experiment), tmp_path, title="t", command="corebandit run x.toml", seconds=1.0)
+    cb.run(experiment).report(tmp_path)
     SCRIPT["store"](tmp_path, tmp_path / "stored")
     results = SCRIPT["stored_results"](tmp_path / "stored")
     page = SCRIPT["filled"]("<!-- numbers: differences samplers -->\n<!-- end -->", results)

@@ -50,8 +50,8 @@ def test_reproduce_writes_everything(figure1):
     assert figures >= {"figure1.png", "figure1.svg", "figure1-final-regret.png", "figure1-final-regret.svg"}
     rows = json.loads((folder / "summary.json").read_text())["rows"]
     assert len(rows) == 3 * 8 + 9  # eight policies, and other readings of some
-    columns = "experiment part problem policy title horizon runs mean stderr ci_low ci_high tied q10 median q90"
-    assert list(rows[0]) == [*columns.split(), "best_arm_share", "simple_regret", "cpu_seconds"]
+    columns = "policy problem mean stderr ci_low ci_high tied q10 median q90 best_arm_share simple_regret"
+    assert list(rows[0]) == [*columns.split(), *["title", "part", "experiment", "horizon", "runs", "cpu_seconds"]]
     claims = json.loads((folder / "claims.json").read_text())["claims"]
     assert {(claim["id"], claim["warm_up"]) for claim in claims} == {
         (name, factor) for name in ("F1.a", "F1.b", "F1.c") for factor in (2.0, 4.0)

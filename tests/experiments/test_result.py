@@ -1,16 +1,18 @@
 import contextlib
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
 import corebandit as cb
-from corebandit import report
 from corebandit.experiments.curve import Curve
 from corebandit.experiments.description import Point
+from corebandit.experiments.reporting import report_of
 from corebandit.report import tables
-from corebandit.reproduction.publish import publish
+from corebandit.report.about import About
+from corebandit.report.report import Drawing
 from made_up import made_up
 
 
@@ -137,7 +139,7 @@ def test_points_of_sweeps_are_not_compared_in_pairs(swept):
 
 @pytest.mark.heavy
 def test_sweeps_are_plotted_and_shown_as_sweeps(swept):
-    assert swept.plot().axes[0].get_ylabel() == "cumulative regret"
+    assert swept.plot().axes[0].get_ylabel() == "cumulative regret, log scale"
     assert swept.plot(experiment="search").axes[0].get_xlabel() == "epsilon"
     html = swept._repr_html_()
     assert "eps 0.1" not in html
@@ -152,8 +154,8 @@ def test_points_survive_saving(swept, tmp_path):
 @pytest.mark.heavy
 @pytest.mark.usefixtures("undrawn")
 def test_publishing_writes_figures_of_sweeps_and_drawings_but_no_curves_of_sweeps(swept, tmp_path):
-    drawing = report.Drawing("theory", "Regret against n, (d = 5)", "Seen.", swept.plot())
-    page = publish(swept, tmp_path, title="All", command="none", seconds=1.0, drawings=[drawing])
+    drawing = Drawing("theory", "Regret against n, (d = 5)", "Seen.", swept.plot())
+    page = replace(report_of(swept, About("All")), drawings=[drawing]).write(tmp_path)
     names = ["figure1", "figure1-final-regret", "search", "search-heat-map", "theory-regret-against-n-d-5"]
     written = {path.name for path in (tmp_path / "figures").iterdir()}
     assert written == {f"{name}.{suffix}" for name in names for suffix in ("png", "svg")}
@@ -200,7 +202,7 @@ def test_a_full_disk_while_publishing_is_a_sentence(result, tmp_path, monkeypatc
 
     monkeypatch.setattr("corebandit.contracts.atomic_files.os.fsync", full)
     with pytest.raises(cb.CannotWrite, match="No space left on device"):
-        publish(result, tmp_path / "out", title="", command="", seconds=0.0)
+        result.report(tmp_path / "out")
 
 
 def test_a_result_holds_every_name_once(result):

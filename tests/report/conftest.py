@@ -1,24 +1,18 @@
 """Synthetic results whose numbers are easy to foresee."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 import pytest
 
 from corebandit.experiments.frames import SWEEPS
 from corebandit.report.claim import Claim, Finding
+from corebandit.report.report import Frames
 
 POLICIES = {"UCB1": 440.0, "UCB-V": 780.0, "TS": 116.0, "CORe": 107.0, "CORe (warm-up 2)": 83.0}
 TITLES = {"bernoulli": "Bernoulli bandit", "beta": "Beta bandit"}
 CHECKPOINTS = 100
-
-
-class Frames(NamedTuple):
-    summary: pl.DataFrame
-    curves: pl.DataFrame
-    finals: pl.DataFrame
-    differences: pl.DataFrame
 
 
 def make_frames(
@@ -34,18 +28,16 @@ def make_frames(
     factors = [0.5 + run / (runs - 1) for run in range(runs)] if runs > 1 else [1.0]
     for problem, title in titles.items():
         for policy, regret in policies.items():
-            where = {"experiment": experiment, "part": "", "problem": problem, "policy": policy}
+            where = {"experiment": experiment, "part": "", "problem": problem, "title": title, "policy": policy}
             size = abs(regret)
             interval = {"mean": regret, "ci_low": regret - 0.1 * size, "ci_high": regret + 0.1 * size}
             rows["summary"].append({**where, "horizon": horizon, "runs": runs, "stderr": 0.04 * size, **interval})
             rows["summary"][-1]["cpu_seconds"] = 1.5
-            rows["finals"] += [
-                {**where, "title": title, "run": run, "regret": regret * factor} for run, factor in enumerate(factors)
-            ]
+            rows["finals"] += [{**where, "run": run, "regret": regret * factor} for run, factor in enumerate(factors)]
             for checkpoint in range(1, CHECKPOINTS + 1):
                 growth = (checkpoint / CHECKPOINTS) ** 0.5
                 curve = {name: growth * value for name, value in interval.items()}
-                rows["curves"].append({**where, "title": title, "round": checkpoint * horizon // CHECKPOINTS, **curve})
+                rows["curves"].append({**where, "round": checkpoint * horizon // CHECKPOINTS, **curve})
             if baseline in policies and policy != baseline:
                 gap = regret - policies[baseline]
                 spread = {"runs": 50, "mean": gap, "ci_low": gap - 30, "ci_high": gap + 30, "share_better": 0.25}

@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from corebandit.report import figures, shares
+from corebandit.report import figures
+from corebandit.report.against_bounds import shares
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from corebandit.report import differences_table, results_table, sweeps_table, verdicts_table
+from corebandit.report.console import results_table, sweeps_table, verdicts_table
 
 
 def printed(renderable, width=80, **options):
@@ -23,18 +23,11 @@ def words(text):
 
 def test_results_show_every_number(frames):
     text = printed(results_table(frames.summary))
-    assert text.count("Figure 1, bernoulli: 11 runs of 10,000 rounds") == 1
-    assert text.count("Figure 1, beta: 11 runs of 10,000 rounds") == 1
+    assert text.count("Figure 1, Bernoulli bandit: 11 runs of 10,000 rounds") == 1
+    assert text.count("Figure 1, Beta bandit: 11 runs of 10,000 rounds") == 1
     lines = [words(line) for line in text.splitlines()]
     assert lines.count("UCB1 440 ± 18 [396, 484] 1.5 s") == 2
     assert lines.count("CORe (warm-up 2) 83.0 ± 3.3 [74.7, 91.3] 1.5 s") == 2
-
-
-def test_differences_say_in_words_what_they_show(frames):
-    lines = [words(line) for line in printed(differences_table(frames.differences)).splitlines()]
-    assert "Figure 1, bernoulli: regret minus that of CORe, run by run" in lines
-    assert lines.count("UCB-V +673 [643, 703] higher 25 %") == 2
-    assert lines.count("TS +9 [-21, 39] unclear 25 %") == 2
 
 
 def test_verdicts_stand_side_by_side(verdicts):
@@ -63,7 +56,7 @@ def test_verdicts_without_a_factor_have_one_column(verdicts):
 
 @pytest.mark.parametrize("width", [40, 56, 80, 100])
 def test_nothing_is_cut_on_a_narrow_terminal(frames, verdicts, width):
-    for renderable in (results_table(frames.summary), differences_table(frames.differences), verdicts_table(verdicts)):
+    for renderable in (results_table(frames.summary), verdicts_table(verdicts)):
         text = printed(renderable, width=width)
         assert max(map(len, text.splitlines())) <= width
         assert "…" not in text
@@ -89,16 +82,15 @@ def test_colour_only_repeats_what_is_written(verdicts):
 
 
 def test_labels_are_not_markup(make):
-    made = make({"[bold]x[/bold]": 3.0, "CORe": 2.0}, {"[red]p": "P"})
+    made = make({"[bold]x[/bold]": 3.0, "CORe": 2.0}, {"p": "[red]P"})
     assert "[bold]x[/bold]" in printed(results_table(made.summary))
-    assert "[red]p" in printed(differences_table(made.differences))
+    assert "[red]P" in printed(results_table(made.summary))
 
 
 def test_old_terminals_can_print_the_tables(frames):
     stream = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
     console = Console(file=stream, width=80)
     console.print(results_table(frames.summary))
-    console.print(differences_table(frames.differences))
     stream.flush()
     assert "440 ± 18" in stream.buffer.getvalue().decode("cp1252")
 

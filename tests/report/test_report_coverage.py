@@ -35,4 +35,4 @@ def test_cells_that_are_covered_too_seldom_are_named_where_verdicts_begin():
     for cell in row["below 93 %"]:
         assert cell in coverage_line(ENOUGH_RUNS)
     few = measured()["sizes"][0]
-    assert f"less than 93 % for {len(few['below 93 %'])} of them" in coverage_line(20)
+    assert f"less than 93 % for {len(few['below 93 %'])} policies or pairs" in coverage_line(20)

@@ -74,20 +74,15 @@ def test_a_policy_looks_the_same_in_every_panel(frames):
     assert len(looks[1]) == 4
 
 
-def test_core_variants_share_one_hue_and_the_plain_name_is_solid():
+def test_core_variants_differ_in_hue_and_dashes_and_the_plain_name_is_solid():
     styles = policy_styles(["CORe (warm-up 2)", "TS", "LinCORe", "my CORe", "CORe(alpha=0.4)"])
     assert list(styles) == ["CORe (warm-up 2)", "TS", "LinCORe", "my CORe", "CORe(alpha=0.4)"]
     family = [styles[name] for name in ("LinCORe", "CORe (warm-up 2)", "CORe(alpha=0.4)")]
-    assert {style.colour for style in family} == {EMPHASIS}
+    assert family[0].colour == EMPHASIS
+    assert len({style.colour for style in family}) == 3
     assert [style.dashes for style in family] == ["-", "--", "-."]
     assert styles["TS"].colour != EMPHASIS
     assert styles["TS"].width < styles["LinCORe"].width
-
-
-def test_core_variants_beyond_the_dashes_take_other_hues():
-    styles = list(policy_styles([f"CORe {index}" for index in range(12)]).values())
-    assert [len({style.colour for style in styles[first : first + 4]}) for first in (0, 4, 8)] == [1, 1, 1]
-    assert len({style.colour for style in styles}) == 3
 
 
 @pytest.mark.parametrize("prefix", ["rival", "CORe"])
@@ -127,6 +122,24 @@ def test_negative_regret_is_drawn_on_a_linear_axis(frames):
     finals = figures.final_regrets(frames.finals.with_columns(pl.col("regret") - 150))
     assert finals.axes[0].get_xscale() == "linear"
     finals.draw_without_rendering()
+
+
+def test_panels_beside_one_another_have_axes_alike_which_say_so(frames):
+    log = figures.regret_curves(frames.curves)
+    assert [axes.get_ylabel() for axes in log.axes] == ["cumulative regret, log scale", ""]
+    assert figures.final_regrets(frames.finals).axes[1].get_xlabel() == "final regret of a run, log scale"
+    is_bernoulli = pl.col("problem") == "bernoulli"
+    curves = frames.curves.with_columns(pl.when(is_bernoulli).then(pl.col("mean") - 50).otherwise("mean").alias("mean"))
+    finals = frames.finals.with_columns(
+        pl.when(is_bernoulli).then(pl.col("regret") - 150).otherwise("regret").alias("regret")
+    )
+    styles = policy_styles(frames.finals["policy"])
+    assert [axes.get_yscale() for axes in figures.regret_curves(curves).axes] == ["linear"] * 2
+    assert [axes.get_xscale() for axes in figures.final_regrets(finals).axes] == ["linear"] * 2
+    for panels in (figures.regret_panels(curves, styles), figures.final_regret_panels(finals, styles)):
+        for axes in (panel.axes[0] for panel in panels):
+            assert (axes.get_xscale(), axes.get_yscale()) == ("linear", "linear")
+            assert "log" not in axes.get_xlabel() + axes.get_ylabel()
 
 
 def test_intervals_that_reach_below_zero_leave_the_log_axis_alone(frames):
@@ -280,9 +293,9 @@ def test_swatches_can_be_repeated_and_hide_from_screen_readers():
 
 def test_drawing_needs_no_pyplot_and_importing_the_package_nothing_heavy():
     code = (
-        "import sys, corebandit.report as report\n"
+        "import sys, corebandit.report\n"
         "assert not {'matplotlib', 'jinja2', 'rich', 'polars', 'numpy'} & set(sys.modules), 'heavy'\n"
-        "report.regret_curves\n"
+        "import corebandit.report.page\n"
         "assert 'matplotlib.figure' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

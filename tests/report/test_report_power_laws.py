@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 from matplotlib.lines import Line2D
 
-from corebandit.report import figures, scaling
+from corebandit.report import figures
+from corebandit.report.power_laws import scaling
 
 SIZES = {"Regret against n": ("n", [1000.0, 2000.0, 4000.0, 8000.0]), "Regret against K": ("K", [2.0, 4.0, 8.0])}
 

@@ -166,7 +166,7 @@ def test_one_run_of_a_setting_has_no_interval(search):
 
 def test_results_repeat_the_frame_in_its_order(frames):
     sections = tables.results(frames.summary)
-    assert [section.problem for section in sections] == ["bernoulli", "beta"]
+    assert [section.title for section in sections] == ["Bernoulli bandit", "Beta bandit"]
     assert [row.policy for row in sections[0].rows] == ["UCB1", "UCB-V", "TS", "CORe", "CORe (warm-up 2)"]
     assert sections[0].size == "11 runs of 10,000 rounds"
     core = sections[0].rows[3]
@@ -187,7 +187,10 @@ def test_runs_of_different_number_are_given_as_a_range(frames):
 
 def test_differences_repeat_the_frame_in_its_order(frames):
     sections = tables.differences(frames.differences)
-    assert [(section.problem, section.baseline) for section in sections] == [("bernoulli", "CORe"), ("beta", "CORe")]
+    assert [(section.title, section.baseline) for section in sections] == [
+        ("Bernoulli bandit", "CORe"),
+        ("Beta bandit", "CORe"),
+    ]
     assert sections[0].rows == [
         tables.DifferenceRow("UCB1", "+333", "[303, 363]", "higher", "25 %"),
         tables.DifferenceRow("UCB-V", "+673", "[643, 703]", "higher", "25 %"),

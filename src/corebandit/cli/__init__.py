@@ -18,7 +18,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="**corebandit**: bandit exploration without tuning. Start with `corebandit reproduce --quick`.",
 )
-for command in (commands.reproduce, commands.compare, commands.tune, commands.run):
+for command in (commands.reproduce, commands.compare, commands.tune, commands.run, commands.report):
     app.command()(command)
 app.add_typer(clicks, name="clicks")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from corebandit.cli.flags import EngineOption, Fresh, Horizon, Jobs, Runs, SamplerOption, Seed, given, out
-from corebandit.cli.running import errors_as_sentences, run_and_publish, what_is_kept, with_sampler
+from corebandit.cli.running import errors_as_sentences, play_and_report, report_folder, what_is_kept, with_sampler
 from corebandit.contracts.errors import BadInput
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ def reproduce(
     """
     with errors_as_sentences(what_is_kept(fresh)):
         from corebandit.contracts.validate import unknown
-        from corebandit.reproduction.figure import remarks
         from corebandit.reproduction.paper import FIGURES
-        from corebandit.reproduction.provenance import provenance_of
         from corebandit.reproduction.studies import STUDIES
 
         known = FIGURES | STUDIES
@@ -85,22 +83,27 @@ def reproduce(
             made = (ready.get(figure) or figure.experiments(size, searched) for figure, size in sizes.items())
             return [each for part in made for each in part]
 
-        run_and_publish(
+        play_and_report(
             experiments,
             out,
             search=[each for part in search.values() for each in part],
-            checks=[each for figure, size in sizes.items() for each in figure.checks(size)],
             jobs=jobs,
             engine=engine,
             fresh=fresh,
-            title="CORe: beyond the paper" if set(figures or FIGURES) <= set(STUDIES) else "CORe: the paper reproduced",
-            judge=lambda result: [claim for figure in sizes for claim in figure.claims(result)],
-            draw=lambda result: [drawing for figure in sizes for drawing in figure.drawings(result)],
-            captions={figure.name: figure.caption for figure in sizes},
-            undrawn=[(figure.name, policy) for figure in sizes for policy in figure.undrawn],
-            provenance=lambda result: provenance_of(result.experiments),
-            remarks=remarks({figure: size for figure, size in sizes.items() if figure.name in FIGURES}),
         )
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="A folder that a command or `result.save` has written a result to.")],
+) -> None:
+    """Make the report of a result anew: judge the claims of the paper's figures that it holds, draw, write the page.
+
+    Nothing is played. The commands that play end with just this. Example:
+
+    `corebandit report results/compare`
+    """
+    with errors_as_sentences("The result is as it was: the same command starts over."):
+        report_folder(folder)
 
 
 def compare(
@@ -147,13 +150,12 @@ def compare(
             problems = [each.changed(n_arms=arms) for each in problems]
         size = given(runs=runs, horizon=horizon, seed=seed)
         experiments = [Experiment(each, chosen, name="compare", **size) for each in problems]
-        run_and_publish(
+        play_and_report(
             with_sampler(experiments, sampler),
             out,
             jobs=jobs,
             engine=engine,
             fresh=fresh,
-            title="Comparison of policies",
         )
 
 
@@ -206,7 +208,7 @@ def run(
         name = name_of(experiments, file)
         # What a report ran has a folder already, and its name may be that of another report's.
         folder = out or Path("results") / (f"{file.resolve().parent.name}-again" if file.name == EXPERIMENTS else name)
-        run_and_publish(with_sampler(experiments, sampler), folder, jobs=jobs, engine=engine, fresh=fresh, title=name)
+        play_and_report(with_sampler(experiments, sampler), folder, jobs=jobs, engine=engine, fresh=fresh, title=name)
 
 
 def tune(
@@ -247,12 +249,11 @@ def tune(
         size = given(runs=runs, horizon=horizon, seed=seed)
         experiments = [sweep(problem_from(spec), chosen, dict(grids), name="tune", **size) for spec in problem]
         title = f"{chosen.label}: {' and '.join(name for name, _ in grids)}"
-        run_and_publish(
+        play_and_report(
             with_sampler(experiments, sampler),
             out,
             jobs=jobs,
             engine=engine,
             fresh=fresh,
             title=title,
-            show_settings=True,
         )

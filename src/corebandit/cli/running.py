@@ -1,12 +1,13 @@
-"""What the commands share: run, publish, print; errors as sentences."""
+"""What the commands share: play and report; errors as sentences."""
 
 import shlex
 import sys
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:  # imported where used, so that help answers at once
     from corebandit.contracts.recipe import AnyPolicy
     from corebandit.experiments.experiment import Experiment
     from corebandit.experiments.result import Result
-    from corebandit.report import Drawing, Provenance
-    from corebandit.report.claim import Claim
 
 MOST_WARNINGS = 3
 
@@ -57,83 +56,58 @@ def _sampled(policy: "AnyPolicy", sampler: Sampler) -> "AnyPolicy":
     return policy
 
 
-def run_and_publish(
+def play_and_report(
     experiments: "Sequence[Experiment] | Callable[[Result | None], Sequence[Experiment]]",
     folder: Path,
     *,
     jobs: int | None,
     engine: str | None,
     fresh: bool,
-    title: str,
+    title: str = "",
     search: "Sequence[Experiment]" = (),
-    checks: "Sequence[Experiment]" = (),
-    show_settings: bool = False,
-    judge: "Callable[[Result], list[Claim]]" = lambda result: [],
-    draw: "Callable[[Result], list[Drawing]]" = lambda result: [],
-    captions: "Mapping[str, str] | None" = None,
-    undrawn: "Collection[tuple[str, str]]" = (),
-    provenance: "Callable[[Result], list[Provenance]]" = lambda result: [],
-    remarks: "Sequence[str]" = (),
 ) -> None:
-    """Run experiments and leave data, figures and a report in a folder.
+    """Play experiments, save their result in a folder, and make its report.
 
-    Experiments that depend on a search are a function of the result of `search`, which runs first. `checks` run last:
-    `judge` and `draw` are handed their results too, but no table shows them. Of parameter studies the best settings are
-    printed, or all of them if `show_settings`. `undrawn` are policies, with their figures, whose curves are left out;
-    `provenance` says where parameters come from, `remarks` what to know first.
+    Experiments that depend on a search are a function of the result of `search`, which runs first.
     """
-    from rich.console import Console
-
-    from corebandit import report
     from corebandit.experiments.engines.named import engine_of
-    from corebandit.experiments.result import Result
     from corebandit.experiments.run import run
-    from corebandit.reproduction.publish import publish
+    from corebandit.report.about import About
 
     check_spelled(folder)
+    command = shlex.join(["corebandit", *map(as_text, sys.argv[1:])])
+    before = About.read(folder)
+    if before and before.command != command:
+        said = f"`{before.command}`" if before.command else f"“{before.title}”"
+        typer.echo(f"{folder} has the report of {said}: it will be replaced, runs are kept.", err=True)
     started = time.monotonic()
-    chunks = folder / "chunks"
     player = engine_of(engine, jobs, lambda sentence: typer.echo(sentence, err=True))
-    searched = run(search, engine=player, folder=chunks, fresh=fresh, progress=True) if search else None
-    if callable(experiments):
-        experiments = experiments(searched)
-    result = run(experiments, engine=player, folder=chunks, fresh=fresh, progress=True)
+    play = partial(run, engine=player, folder=folder / "chunks", fresh=fresh, progress=True)
+    searched = play(search) if search else None
+    result = play(experiments(searched) if callable(experiments) else experiments)
     if searched is not None:
         result = result.joined_with(searched)
-    checked = run(checks, engine=player, folder=chunks, fresh=fresh, progress=True) if checks else Result([], [])
-    everything = result.joined_with(checked)
-    claims, drawings = judge(everything), draw(everything)
-    command = shlex.join(["corebandit", *map(as_text, sys.argv[1:])])
+    result.save(folder)
     seconds = time.monotonic() - started
-    page = publish(
-        result,
-        folder,
-        title=title,
-        command=command,
-        seconds=seconds,
-        claims=claims,
-        drawings=drawings,
-        captions=captions,
-        remarks=remarks,
-        undrawn=undrawn,
-        provenance=provenance(result),
-    )
+    About(title, command, seconds, figures=before.figures if before else ()).write(folder)
+    report_folder(folder)
+
+
+def report_folder(folder: Path) -> None:
+    """Judge and draw the result in a folder, write its report there, and print it."""
+    from rich.console import Console
+
+    from corebandit.experiments.result import Result
+    from corebandit.report import tables
+    from corebandit.report.about import About
+    from corebandit.reproduction.judging import judged_report
+
+    made = judged_report(Result.load(folder), About.read(folder) or About())
+    page = made.write(folder)
     console = Console()
-    sweeps = result.sweeps()
-    summary = result.summary()
-    compared = summary.join(sweeps, on=["experiment", "part"], how="anti", maintain_order="left")
-    if not compared.is_empty():
-        console.print(report.results_table(compared))
-    if not sweeps.is_empty():
-        drawn = [drawing.place for drawing in drawings]
-        rest = sweeps.filter([place not in drawn for place in sweeps.select("experiment", "part").rows()])
-        console.print(report.sweeps_table(sweeps) if show_settings else report.best_settings(rest))
-    for drawing in drawings:
-        if drawing.summary is not None:
-            console.print(report.results_table(drawing.summary))
-    if claims:
-        console.print(report.verdicts_table(claims))
-    console.print(f"{seconds:.0f} s. Report: {page}", highlight=False, soft_wrap=True)
+    made.show(console)
+    spent = f"Played in {tables.duration(made.about.seconds)}. " if made.about and made.about.seconds else ""
+    console.print(f"{spent}Report: {page}", highlight=False, soft_wrap=True)
 
 
 def what_is_kept(fresh: bool) -> str:

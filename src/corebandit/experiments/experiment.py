@@ -22,6 +22,7 @@ from corebandit.randomness.stream import stream
 
 REGRETS = ("expected", "realised")
 N_CHECKPOINTS = 100
+LONGEST_TITLE = 60  # characters: of a problem that lists its arms the label has no end
 LONGEST = 10**15  # rounds: up to here floats count them one by one
 
 
@@ -47,6 +48,8 @@ class Experiment:
         Rounds at which regret is recorded besides the 100 evenly spaced ones.
     actions
         Whether to keep what was chosen in every round of every run, for `Result.actions`.
+    shown
+        Whether tables and figures show it; claims of ours may rest on what none shows.
     points
         Where policies stand in a study of parameters, by label; `sweep` fills this in.
 
@@ -68,6 +71,7 @@ class Experiment:
     also_at: Sequence[int] = ()
     points: Mapping[str, Point] = field(default_factory=dict)
     actions: bool = False
+    shown: bool = True
 
     def __init__(
         self,
@@ -83,6 +87,7 @@ class Experiment:
         also_at: Sequence[int] = (),
         points: Mapping[str, Point] | None = None,
         actions: bool = False,
+        shown: bool = True,
     ) -> None:
         """Validate everything, so that a mistake shows before any work is done."""
         if isinstance(problem, list | tuple) and any(isinstance(each, Problem) for each in problem):
@@ -115,8 +120,9 @@ class Experiment:
         for text, what in ((name, "name"), (part, "part"), (title, "title")):
             if not isinstance(text, str):
                 raise BadInput(f"{what} must be a text, not {shortened(text)}")
-        if not isinstance(actions, bool):
-            raise BadInput(f"actions must be True or False, not {shortened(actions)}")
+        for flag, what in ((actions, "actions"), (shown, "shown")):
+            if not isinstance(flag, bool):
+                raise BadInput(f"{what} must be True or False, not {shortened(flag)}")
         if actions:
             check_memory_of_actions(int(horizon) * game.choices(instance)[1], int(runs) * len(labelled))
         for label in points or {}:
@@ -124,8 +130,8 @@ class Experiment:
                 raise BadInput(f"points must be of policies that are compared, not of {shortened(label)}")
         values = (problem, labelled, int(horizon), int(runs), int(seed), regret, name, part)
         rounds = tuple(int(current_round) for current_round in also_at)
-        shown = (title or problem.label, rounds, dict(points or {}), actions)
-        for attribute, value in zip(self.__dataclass_fields__, (*values, *shown), strict=True):
+        more = (title or _short_title(problem), rounds, dict(points or {}), actions, shown)
+        for attribute, value in zip(self.__dataclass_fields__, (*values, *more), strict=True):
             object.__setattr__(self, attribute, value)
 
     def describe(self) -> dict[str, Any]:
@@ -143,6 +149,7 @@ class Experiment:
             "regret": self.regret,
             **({"also_at": list(self.also_at)} if self.also_at else {}),
             **({"actions": True} if self.actions else {}),
+            **({} if self.shown else {"shown": False}),
             **({"points": {label: point.describe() for label, point in self.points.items()}} if self.points else {}),
         }
 
@@ -197,6 +204,11 @@ class Experiment:
         """Return the rounds at which regret is recorded: 100, evenly spaced, the last is the horizon, and `also_at`."""
         steps = np.arange(1, N_CHECKPOINTS + 1) * self.horizon / N_CHECKPOINTS
         return np.unique(np.concatenate([np.ceil(steps), self.also_at]).astype(np.int64))
+
+
+def _short_title(problem: Problem) -> str:
+    """Return the label of a problem, without its parameters if there is no room for them above a panel."""
+    return problem.label if len(problem.label) <= LONGEST_TITLE else f"{problem.name}(…)"
 
 
 def check_rewards_fit(policy: AnyPolicy, problem: Problem) -> None:

@@ -29,15 +29,23 @@ RUNS = {
 }
 MEASURES = {**NAMES, "run": pl.Int64, "measure": pl.String, "value": pl.Float64}
 CPU_SECONDS = {**NAMES, "cpu_seconds": pl.Float64}
-DIFFERENCES = {
-    **NAMES,
+DIFFERENCES = {  # a terminal shows the first four columns, and the last four
+    "policy": pl.String,
     "baseline": pl.String,
-    "runs": pl.Int64,
+    "problem": pl.String,
     "mean": pl.Float64,
+    "title": pl.String,
+    "part": pl.String,
+    "experiment": pl.String,
+    "runs": pl.Int64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
     "share_better": pl.Float64,
 }
+SUMMARY = (  # likewise
+    *("policy", "problem", "mean", "stderr", "ci_low", "ci_high", "tied", "q10", "median", "q90"),
+    *("best_arm_share", "simple_regret", "title", "part", "experiment", "horizon", "runs", "cpu_seconds"),
+)
 SWEEPS = {
     **NAMES,
     "title": pl.String,

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from corebandit import report
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_choice
@@ -23,17 +22,18 @@ from corebandit.experiments.frames import (
     MEAN_CURVES,
     MEASURES,
     RUNS,
+    SUMMARY,
     SWEEPS,
     frame_of,
 )
+from corebandit.experiments.reporting import figure_of, report_of
 from corebandit.experiments.result_files import read_result, write_result
 from corebandit.experiments.statistics import mean_interval, standard_error
 from corebandit.games.notes import Notes
 from corebandit.report import tables
+from corebandit.report.about import About
 
 QUANTILES = {"q10": 0.1, "median": 0.5, "q90": 0.9}
-PULLS, BY_GAP = "pulls", "regret by gap"
-PLOTS = (*QUANTITIES, PULLS, BY_GAP)
 
 
 class Result:
@@ -177,7 +177,7 @@ class Result:
                 for curve in self._curves
             ],
             schema_overrides={"best_arm_share": pl.Float64, "simple_regret": pl.Float64},
-        )
+        ).select(SUMMARY)
 
     def mean_curves(self, of: str = REGRET, *, with_sweeps: bool = True) -> pl.DataFrame:
         """Return the mean regret of each policy at each checkpoint, with 95 % bootstrap intervals.
@@ -253,7 +253,7 @@ class Result:
     def _points(self) -> dict[tuple[str, ...], tuple[str, dict[str, Any]]]:
         """Return the panel of each policy of a sweep and where it stands there, by the names of its curve."""
         return {
-            (experiment["name"], experiment.get("part", ""), experiment["label"], policy): (experiment["title"], point)
+            (*_place(experiment), policy): (experiment["title"], point)
             for experiment in self.experiments
             for policy, point in experiment.get("points", {}).items()
         }
@@ -278,7 +278,7 @@ class Result:
             mean, low, high = mean_interval(gaps)
             measured = {"runs": gaps.size, "mean": mean, "ci_low": low, "ci_high": high}
             measured["share_better"] = float((gaps < 0).mean())
-            rows.append({**curve.names, "baseline": base.policy, **measured})
+            rows.append({**curve.names, "title": curve.title, "baseline": base.policy, **measured})
         if not rows and baseline is not None and not reference:
             known = ", ".join(dict.fromkeys(curve.policy for curve in compared)) or "all are settings of a sweep"
             raise BadInput(f"baseline must be one of the policies ({known}), not {baseline!r}")
@@ -298,24 +298,23 @@ class Result:
         * "pulls": how often each arm was chosen, from the best to the worst;
         * "regret by gap": the final regret of each run against how far the second best arm is below the best.
         """
-        check_choice("what", what, PLOTS)
-        first = next(iter(self.curves(experiment, part)), None)
-        if first is None:
-            known = ", ".join(dict.fromkeys(curve.experiment for curve in self._curves))
-            raise BadInput(
-                f"experiment and part must name what this result holds ({known}), not {experiment!r}, {part!r}"
-            )
-        names = {"experiment": first.experiment, "part": first.part}
-        if what in (PULLS, BY_GAP):
-            draw = report.pulls_by_rank if what == PULLS else report.regret_by_gap
-            return draw(self.runs().filter(**names))
-        swept = self.sweeps().filter(**names)
-        if what == REGRET and not swept.is_empty():
-            return report.sweep_figures(swept)[0]
-        return report.regret_curves(self.mean_curves(what).filter(**names), what)
+        return figure_of(self, what, experiment, part)
 
     def _repr_html_(self) -> str:
-        return report.render_fragment(self.summary(), self.mean_curves(), self.sweeps())
+        from corebandit.report.page import render_fragment  # which draws
+
+        return render_fragment(report_of(self, About()).frames)
+
+    def shown(self) -> "Result":
+        """Return the result without experiments that no table shows: `Experiment(..., shown=False)`."""
+        hidden = {_place(each) for each in self.experiments if not each.get("shown", True)}
+        experiments = [each for each in self.experiments if each.get("shown", True)]
+        return Result(experiments, [curve for curve in self._curves if curve.place not in hidden]) if hidden else self
+
+    def report(self, folder: str | os.PathLike[str], title: str = "") -> Path:
+        """Write the result, pictures and a page to a folder, and return the page: what `corebandit compare` writes."""
+        self.save(folder)
+        return report_of(self, About(title)).write(Path(folder))
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the result to a folder, for `Result.load`."""
@@ -325,6 +324,10 @@ class Result:
     def load(cls, folder: str | os.PathLike[str]) -> "Result":
         """Read a result that `save`, or the command line, has written."""
         return cls(*read_result(Path(folder)))
+
+
+def _place(experiment: Mapping[str, Any]) -> tuple[str, ...]:
+    return experiment["name"], experiment.get("part", ""), experiment["label"]
 
 
 def _is_tied(curve: Curve, best: Curve) -> bool:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 VERDICT_STYLES = {"holds": "bold green", "does not hold": "bold red"}
-READING_STYLES = {"lower": "green", "higher": "red"}
 UNSURE_STYLE = "yellow"
 INDENT, GAP, LEAST_NAME = 2, 3, 8
 TIED = "~"
@@ -28,32 +27,13 @@ def results_table(summary: "DataFrame") -> RenderableType:
     """Return one table for each part and problem: final regret with its standard error and interval, and CPU time."""
     contents = []
     for section in tables.results(summary):
-        title = _title(section, section.problem, section.size)
+        title = _title(section, section.title, section.size)
         rows = []
         for row in section.rows:
             style = "bold" if row.is_best else ""
             rows.append([Text(text, style) for text in (row.policy, row.regret, row.interval)] + [Text(row.cpu, "dim")])
         contents.append((title, rows))
     return _Aligned(("policy", "regret", "95 % interval", "CPU"), contents)
-
-
-def differences_table(differences: "DataFrame") -> RenderableType:
-    """Return one table for each part, problem and baseline: paired differences in regret, and what they show."""
-    contents = []
-    for section in tables.differences(differences):
-        title = _title(section, section.problem, f"regret minus that of {section.baseline}, run by run")
-        rows = [
-            [
-                Text(row.policy),
-                Text(row.difference),
-                Text(row.interval),
-                Text(row.reading, READING_STYLES.get(row.reading, UNSURE_STYLE)),
-                Text(row.share_better),
-            ]
-            for row in section.rows
-        ]
-        contents.append((title, rows))
-    return _Aligned(("policy", "difference", "95 % interval", "regret looks", "better in"), contents)
 
 
 def verdicts_table(judged: Sequence[Claim]) -> Table:
@@ -138,7 +118,7 @@ def best_settings(sweeps: "DataFrame") -> RenderableType:
     return Padding(Group(*lines), (0, 0, 1, 0))
 
 
-def _title(section: tables.ResultSection | tables.DifferenceSection | SweepTable, problem: str, rest: str) -> Text:
+def _title(section: tables.ResultSection | SweepTable, problem: str, rest: str) -> Text:
     heading = tables.heading(section.experiment, section.part)
     return Text.assemble((f"{heading}, {problem}", "bold"), (f": {rest}", "dim"))
 

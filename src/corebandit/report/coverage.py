@@ -29,16 +29,16 @@ def coverage_line(n_runs: int) -> str:
     return (
         f"Measured on samples of {row['runs']:,} regrets of real policies, 95 % intervals contain the truth in "
         f"{_range(row['means'])} of samples for means and in {_range(row['differences'])} for paired differences, by "
-        f"policy and problem{_low(row['below 93 %'])}; equals would be told apart, falsely, in at most "
-        f"{100 * row['false verdicts']:.1f} %."
+        f"policy and problem.{_low(row['below 93 %'])} Two equal policies would be told apart, falsely, in at most "
+        f"{100 * row['false verdicts']:.1f} % of samples."
     )
 
 
 def _low(cells: list[str]) -> str:
     """Name the cells in which intervals contain the truth too seldom, or count them where they are many."""
     if len(cells) > MOST_NAMED:
-        return f" (in less than 93 % for {len(cells)} of them)"
-    return f" (in less than 93 % for {', '.join(cells)})" if cells else ""
+        return f" It is less than 93 % for {len(cells)} policies or pairs: intervals of few runs are often too narrow."
+    return f" It is less than 93 % for {', '.join(cells)}." if cells else ""
 
 
 def coverage_table() -> str:

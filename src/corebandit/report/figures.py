@@ -25,9 +25,11 @@ from corebandit.report.inline_svg import inline
 from corebandit.report.panels import (
     COLUMNS,
     Styles,
+    are_positive,
     figure_of_lines,
     log_scale,
     panel_grid,
+    set_labels,
     set_title,
     shared_legend,
     short_number,
@@ -58,16 +60,14 @@ def regret_curves(curves: "DataFrame", of: str = "regret") -> Figure:
 
     The rows may also be `of` the best-arm share or the simple regret.
     """
-    draw = partial(_draw_curves, of=of)
+    draw = partial(_draw_curves, of=of, is_log=_can_be_log(curves))
     return figure_of_lines(split_panels(curves, "problem"), policy_styles(curves["policy"]), draw)
 
 
 def regret_panels(curves: "DataFrame", styles: Styles, of: str = "regret") -> list[Figure]:
     """Draw each panel of `regret_curves` as a figure of its own, without a legend."""
-    return [
-        single_panel(partial(_draw_curves, panel=panel, styles=styles, of=of), height=2.9)
-        for panel in split_panels(curves, "problem")
-    ]
+    draw = partial(_draw_curves, styles=styles, of=of, is_log=_can_be_log(curves))
+    return [single_panel(partial(draw, panel=panel), height=2.9) for panel in split_panels(curves, "problem")]
 
 
 def final_regrets(finals: "DataFrame") -> Figure:
@@ -75,8 +75,9 @@ def final_regrets(finals: "DataFrame") -> Figure:
     panels, styles = split_panels(finals, "problem"), policy_styles(finals["policy"])
     with drawing():
         figure, grid = panel_grid(len(panels), height=_height_of_rows(len(styles)))
+        more = {"has_many_dots": finals.height > _MOST_VECTOR_DOTS, "is_log": are_positive(finals["regret"].to_numpy())}
         for position, (axes, panel) in enumerate(zip(grid, panels, strict=True)):
-            _draw_finals(axes, panel, styles, has_many_dots=finals.height > _MOST_VECTOR_DOTS)
+            _draw_finals(axes, panel, styles, **more)
             if position % COLUMNS:
                 axes.tick_params(axis="y", labelleft=False)
         shared_legend(figure, *_key_of_finals(), handle_length=1.5)
@@ -87,7 +88,8 @@ def final_regret_panels(finals: "DataFrame", styles: Styles) -> list[Figure]:
     """Draw each panel of `final_regrets` as a figure of its own, without a legend."""
     found = set(finals["policy"])
     styles = {policy: style for policy, style in styles.items() if policy in found}
-    draw = partial(_draw_finals, styles=styles, has_many_dots=finals.height > _MOST_VECTOR_DOTS)
+    is_log = are_positive(finals["regret"].to_numpy())
+    draw = partial(_draw_finals, styles=styles, has_many_dots=finals.height > _MOST_VECTOR_DOTS, is_log=is_log)
     return [
         single_panel(partial(draw, panel=panel), _height_of_rows(len(styles)))
         for panel in split_panels(finals, "problem")
@@ -145,7 +147,17 @@ def _put_in_place(figure: Figure) -> None:
         figure.set_layout_engine(None)
 
 
-def _draw_curves(axes: Axes, panel: "DataFrame", styles: Styles, of: str = "regret") -> None:
+def _can_be_log(curves: "DataFrame") -> bool:
+    """Tell whether means are positive in all panels, where they are looked at."""
+    return all(are_positive(_looked_at(panel)["mean"].to_numpy()) for panel in curves.partition_by("problem"))
+
+
+def _looked_at(panel: "DataFrame") -> "DataFrame":
+    """Return the rows after the first hundredth of the rounds, which would take most of the room of a log axis."""
+    return panel.filter(panel["round"] >= panel["round"].to_numpy().max() / 100)
+
+
+def _draw_curves(axes: Axes, panel: "DataFrame", styles: Styles, of: str, is_log: bool) -> None:
     for position, curve in enumerate(panel.partition_by("policy", maintain_order=True)):
         style = styles[curve["policy"][0]]
         rounds, mean = curve["round"].to_numpy(), curve["mean"].to_numpy()
@@ -157,22 +169,21 @@ def _draw_curves(axes: Axes, panel: "DataFrame", styles: Styles, of: str = "regr
         line.set_data(rounds, mean)
         axes.add_line(line)
     last = int(panel["round"].to_numpy().max())
-    # On a log axis the first hundredth of the rounds would take most of the room.
-    shown = panel.filter(panel["round"] >= last / 100)
     if of == "best-arm share":
         axes.set_ylim(0, 1)
         axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     elif panel["mean"].is_nan().any():
         raise BadInput(f"there is no {of} on {panel['problem'][0]}, where what is chosen is not one of fixed arms")
     else:
-        log_scale(axes, "y", shown["mean"].to_numpy())
+        log_scale(axes, "y", _looked_at(panel)["mean"].to_numpy(), is_log)
     set_title(axes, panel["title"][0])
-    axes.set(xlabel="round", ylabel=LABELS[of], xlim=(0, last))
+    set_labels(axes, "round", LABELS[of])
+    axes.set_xlim(0, last)
     axes.xaxis.set_major_locator(MaxNLocator(5, steps=(1, 2, 5, 10)))
     axes.xaxis.set_major_formatter(FuncFormatter(short_number))
 
 
-def _draw_finals(axes: Axes, panel: "DataFrame", styles: Styles, has_many_dots: bool) -> None:
+def _draw_finals(axes: Axes, panel: "DataFrame", styles: Styles, has_many_dots: bool, is_log: bool) -> None:
     for row, (policy, style) in enumerate(styles.items()):
         regrets = panel.filter(policy=policy).sort("run")["regret"].to_numpy()
         if not len(regrets):
@@ -218,9 +229,9 @@ def _draw_finals(axes: Axes, panel: "DataFrame", styles: Styles, has_many_dots: 
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False, axis="y")
-    log_scale(axes, "x", panel["regret"].to_numpy())
+    log_scale(axes, "x", panel["regret"].to_numpy(), is_log)
     set_title(axes, panel["title"][0])
-    axes.set_xlabel("final regret of a run")
+    set_labels(axes, "final regret of a run", "")
 
 
 def _key_of_finals() -> tuple[list[Artist], list[str]]:

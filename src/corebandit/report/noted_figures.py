@@ -9,7 +9,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from corebandit.contracts.errors import BadInput
-from corebandit.report.panels import Styles, figure_of_lines, log_scale, set_title, split_panels, styled_line
+from corebandit.report.panels import (
+    Styles,
+    are_positive,
+    figure_of_lines,
+    log_scale,
+    set_labels,
+    set_title,
+    split_panels,
+    styled_line,
+)
 from corebandit.report.style import policy_styles
 
 if TYPE_CHECKING:
@@ -25,7 +34,8 @@ def pulls_by_rank(runs: "DataFrame") -> Figure:
 
 def regret_by_gap(runs: "DataFrame") -> Figure:
     """Draw the final regret of each run against how far the second best arm is below the best."""
-    draw = partial(_draw_gaps, has_many_dots=runs.height > _MOST_VECTOR_DOTS)
+    is_log = are_positive(runs["regret"].to_numpy())
+    draw = partial(_draw_gaps, has_many_dots=runs.height > _MOST_VECTOR_DOTS, is_log=is_log)
     return figure_of_lines(split_panels(runs, "problem"), policy_styles(runs["policy"]), draw)
 
 
@@ -44,10 +54,11 @@ def _draw_pulls(axes: Axes, panel: "DataFrame", styles: Styles) -> None:
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))
     set_title(axes, panel["title"][0])
-    axes.set(xlabel="arms, from the best to the worst", ylabel="share of rounds", xlim=(0.6, n_arms + 0.4))
+    set_labels(axes, "arms, from the best to the worst", "share of rounds")
+    axes.set_xlim(0.6, n_arms + 0.4)
 
 
-def _draw_gaps(axes: Axes, panel: "DataFrame", styles: Styles, has_many_dots: bool) -> None:
+def _draw_gaps(axes: Axes, panel: "DataFrame", styles: Styles, has_many_dots: bool, is_log: bool) -> None:
     _require(panel["gap"].is_not_nan().all(), "regret by gap", panel)
     for curve in panel.partition_by("policy", maintain_order=True):
         style = styles[curve["policy"][0]]
@@ -65,9 +76,9 @@ def _draw_gaps(axes: Axes, panel: "DataFrame", styles: Styles, has_many_dots: bo
             zorder=4 if style.is_emphasised else 3,
         )
     log_scale(axes, "x", panel["gap"].to_numpy())
-    log_scale(axes, "y", panel["regret"].to_numpy())
+    log_scale(axes, "y", panel["regret"].to_numpy(), is_log)
     set_title(axes, panel["title"][0])
-    axes.set(xlabel="gap between the two best arms", ylabel="final regret of a run")
+    set_labels(axes, "gap between the two best arms", "final regret of a run")
 
 
 def _require(has_arms: bool, what: str, panel: "DataFrame") -> None:

@@ -9,11 +9,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from corebandit.contracts.validate import counted
 from corebandit.report import figures, tables
-from corebandit.report.claim import ENOUGH_RUNS, FAILS, HOLDS, LEVEL, LOOKS, Claim
+from corebandit.report.about import About
+from corebandit.report.claim import ENOUGH_RUNS, FAILS, HOLDS, LEVEL, LOOKS
 from corebandit.report.claim_tables import ClaimSection, claims as claim_sections, disagreements
 from corebandit.report.coverage import coverage_line
-from corebandit.report.provenance import HEADERS, Provenance, by_figure
-from corebandit.report.sections import Drawing, figure_sections, outside_sweeps, size_of, with_runs
+from corebandit.report.provenance import HEADERS, by_figure
+from corebandit.report.report import Frames, Report
+from corebandit.report.sections import figure_sections, outside_sweeps, with_runs
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -29,79 +31,39 @@ VERDICT_VERBS = {
 }
 
 
-def render_page(
-    title: str,
-    summary: "DataFrame",
-    curves: "DataFrame",
-    finals: "DataFrame",
-    differences: "DataFrame",
-    judged: Sequence[Claim],
-    settings: Mapping[str, Any],
-    sweeps: "DataFrame | None" = None,
-    drawings: Sequence[Drawing] = (),
-    captions: Mapping[str, str] | None = None,
-    provenance: Sequence[Provenance] = (),
-    shares: "DataFrame | None" = None,
-) -> str:
-    """Return the report as one self-contained HTML page.
-
-    Parameters
-    ----------
-    title
-        Heading of the page.
-    summary, curves, finals, differences
-        Frames with the columns `experiment` and `part`; the page has one section for each of them in `summary`, in its
-        order.
-    judged
-        Claims with their verdicts; without any the section is left out.
-    settings
-        `experiments`, `versions`, `seconds` (wall time) and `command`, each optional.
-    sweeps
-        Final regret under every setting of a parameter search, one row a point. A section with such rows shows them
-        instead of curves, single runs and differences.
-    drawings
-        Figures to show in the sections they name; a name without a section gets one of its own, at the end.
-    captions
-        What an experiment is about, in a sentence, by its name.
-    provenance
-        Where the parameters of its policies come from.
-    shares
-        The curves of the best-arm share.
-    """
-    claims = claim_sections(judged)
-    sections = [
-        with_runs(section, finals, differences, shares)
-        for section in figure_sections(summary, curves, sweeps, drawings)
-    ]
-    template = _environment().get_template("page.html.jinja")
-    return template.render(
-        title=title,
-        size=_lead(summary, sweeps),
-        is_paired=summary["policy"].n_unique() > 1,
-        tiles=_tiles(summary, sweeps, claims, settings),
-        figures=sections,
-        captions=captions or {},
-        far=figures.FAR,
-        longest=LONGEST_TABLE,
-        claims=claims,
-        tally=_tally(claims),
-        disagreements=disagreements(claims),
-        provenance={tables.heading(figure): rows for figure, rows in by_figure(provenance).items()},
-        provenance_headers=HEADERS,
-        command=settings.get("command"),
-        versions=settings.get("versions", {}),
-        experiments=_experiments(settings.get("experiments", ())),
-        coverage=coverage_line(min(summary["runs"].to_list())),
-        enough=ENOUGH_RUNS,
-        level=f"{100 * LEVEL:g} %",
-        remarks=settings.get("remarks", ()),
+def render_page(report: Report) -> str:
+    """Return a report as one self-contained HTML page."""
+    frames, about, claims = report.frames, report.about or About(), claim_sections(report.claims)
+    sizes = _sizes(frames.summary, frames.sweeps)
+    return (
+        _environment()
+        .get_template("page.html.jinja")
+        .render(
+            about=about,
+            lead=_lead(frames.summary, sizes),
+            is_paired=frames.summary["policy"].n_unique() > 1,
+            tiles=_tiles(frames.summary, sizes, claims, about.seconds),
+            figures=[with_runs(section, frames) for section in figure_sections(frames, report.drawings)],
+            captions=report.captions,
+            far=figures.FAR,
+            longest=LONGEST_TABLE,
+            claims=claims,
+            tally=_tally(claims),
+            disagreements=disagreements(claims),
+            provenance={tables.heading(figure): rows for figure, rows in by_figure(report.provenance).items()},
+            provenance_headers=HEADERS,
+            experiments=_experiments(report.experiments),
+            coverage=coverage_line(min(frames.summary["runs"].to_list())),
+            enough=ENOUGH_RUNS,
+            level=f"{100 * LEVEL:g} %",
+            remarks=report.remarks,
+        )
     )
 
 
-def render_fragment(summary: "DataFrame", curves: "DataFrame", sweeps: "DataFrame | None" = None) -> str:
+def render_fragment(frames: Frames) -> str:
     """Return the results table and the regret curves, or the sweeps, as a piece of HTML, for notebooks."""
-    sections = figure_sections(summary, curves, sweeps)
-    return _environment().get_template("fragment.html.jinja").render(figures=sections)
+    return _environment().get_template("fragment.html.jinja").render(figures=figure_sections(frames))
 
 
 @cache
@@ -118,40 +80,38 @@ def _environment() -> Environment:
     return environment
 
 
-def _lead(summary: "DataFrame", sweeps: "DataFrame | None") -> str:
-    """Say how much was run; the settings of sweeps are counted apart, as they are too many to be policies."""
-    plain = outside_sweeps(summary, sweeps)
-    if sweeps is None or plain.height == summary.height:
-        return size_of(summary)
-    if sweeps.n_unique(SETTING) == sweeps.n_unique(SERIES):
-        return size_of(summary)  # each is a policy of its own, at several places
-    settings = counted(sweeps.n_unique(SETTING), "parameter setting")
+def _sizes(summary: "DataFrame", sweeps: "DataFrame | None") -> dict[str, int]:
+    """Count policies, problems and parameter settings, which are too many to be policies; the same everywhere."""
+    compared = outside_sweeps(summary, sweeps)["policy"]
+    series = () if sweeps is None else sweeps["series"]
+    sizes = {"policy": len({*compared} or {*series}), "problem": summary["problem"].n_unique()}
+    # Where each series is one policy at several places, these are no settings of it.
+    if sweeps is not None and sweeps.n_unique(SETTING) > sweeps.n_unique(SERIES):
+        sizes["parameter setting"] = sweeps.n_unique(SETTING)
+    return sizes
+
+
+def _lead(summary: "DataFrame", sizes: Mapping[str, int]) -> str:
+    """Say how much was run."""
+    said = {name: counted(number, name) for name, number in sizes.items()}
+    settings = f", {said['parameter setting']}" if "parameter setting" in said else ""
     size = tables.run_size(summary["runs"], summary["horizon"])
-    if plain.is_empty():
-        policies, problems = sweeps["series"].n_unique(), summary.n_unique(tables.PLACE)
-        subject = f"{settings} of {counted(policies, 'policy')} on {counted(problems, 'problem')}"
-    else:
-        policies, problems = plain["policy"].n_unique(), plain.n_unique(tables.PLACE)
-        subject = f"{counted(policies, 'policy')} on {counted(problems, 'problem')} and {settings}"
-    return f"{subject}, {size} each"
+    return f"{said['policy']} on {said['problem']}{settings}, {size} each"
 
 
 def _tiles(
-    summary: "DataFrame", sweeps: "DataFrame | None", claims: Sequence[ClaimSection], settings: Mapping[str, Any]
+    summary: "DataFrame", sizes: Mapping[str, int], claims: Sequence[ClaimSection], seconds: float | None
 ) -> dict[str, str]:
     """Return the numbers to show large at the top."""
-    policies = {*outside_sweeps(summary, sweeps)["policy"], *(() if sweeps is None else sweeps["series"])}
-    tiles = {"policies": tables.count(len(policies))}
-    if sweeps is not None and sweeps.n_unique(SETTING) > sweeps.n_unique(SERIES):
-        tiles["parameter settings"] = tables.count(sweeps.n_unique(SETTING))
+    names = {"policy": "policies", "problem": "problems", "parameter setting": "parameter settings"}
+    tiles = {names[name]: tables.count(number) for name, number in sizes.items()}
     tiles |= {
-        "problems": tables.count(summary.n_unique(tables.PLACE)),
         "runs per policy": tables.count_range(summary["runs"]),
         "rounds played": tables.large(int((summary["horizon"] * summary["runs"]).sum())),
         "CPU time": tables.duration(float(summary["cpu_seconds"].sum())),
     }
-    if settings.get("seconds") is not None:
-        tiles["time spent"] = tables.duration(settings["seconds"])
+    if seconds is not None:
+        tiles["time spent"] = tables.duration(seconds)
     for factor, verdicts in _by_factor(claims).items():
         if given := [verdict for verdict in verdicts if verdict not in LOOKS.values()]:
             name = f"claims that hold, warm-up {factor}" if factor else "claims that hold"

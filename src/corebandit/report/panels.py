@@ -117,11 +117,17 @@ def styled_line(style: LineStyle, **options: Any) -> Line2D:
     )
 
 
-def log_scale(axes: Axes, name: str, values: FloatArray) -> None:
-    """Give axis `name` a log scale if all values are positive; realised regret may not be."""
+def are_positive(values: FloatArray) -> bool:
+    """Tell whether there are values, and all of them are positive; realised regret may not be."""
+    values = values[np.isfinite(values)]
+    return len(values) > 0 and bool(values.min() > 0)
+
+
+def log_scale(axes: Axes, name: str, values: FloatArray, is_log: bool = True) -> None:
+    """Give axis `name` a log scale if all values are positive, and those of the panels beside it too: `is_log`."""
     values = values[np.isfinite(values)]
     axis = axes.xaxis if name == "x" else axes.yaxis
-    if len(values) and values.min() > 0:
+    if is_log and are_positive(values):
         low, high = float(values.min()), float(values.max())
         margin = max(high / low, 1.5) ** 0.06
         axes.set(**{f"{name}scale": "log", f"{name}lim": (low / margin, high * margin)})
@@ -129,6 +135,13 @@ def log_scale(axes: Axes, name: str, values: FloatArray) -> None:
         axis.set_major_locator(AutoLocator() if high < 5 * low else LogLocator(subs=(1, 2, 5)))
         axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(short_number))
+
+
+def set_labels(axes: Axes, x: str, y: str) -> None:
+    """Say what the axes show, and which of them is logarithmic."""
+    scales = (x, axes.get_xscale()), (y, axes.get_yscale())
+    x, y = (f"{label}, log scale" if scale == "log" else label for label, scale in scales)
+    axes.set(xlabel=x, ylabel=y)
 
 
 def short_number(value: float, position: int | None = None) -> str:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from corebandit.contracts.validate import counted
 from corebandit.report import figures, sweep_drawings, tables
 from corebandit.report.panels import Styles
+from corebandit.report.report import Drawing, Frames
 from corebandit.report.style import policy_styles
 from corebandit.report.sweep_tables import SweepTable, sweep_tables
 
@@ -19,25 +20,6 @@ if TYPE_CHECKING:
 
 PIXELS_PER_INCH = 105
 LONGEST_WORD = 9  # characters that a table has room for where three stand side by side
-
-
-class Drawing(NamedTuple):
-    """A figure made elsewhere, for the section of an experiment or a part of it; the caption says what is seen.
-
-    `summary` are its numbers, in the columns of `Result.summary`, for a table beside it and on the console.
-    """
-
-    experiment: str
-    title: str
-    caption: str
-    figure: "Figure"
-    summary: "DataFrame | None" = None
-    part: str = ""
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Return the section that it is for."""
-        return self.experiment, self.part
 
 
 class Illustration(NamedTuple):
@@ -51,7 +33,7 @@ class Illustration(NamedTuple):
 
 @dataclass(frozen=True)
 class Section:
-    """What there is to show about an experiment or a part of it; `problems` are the titles of its problems.
+    """What there is to show about an experiment or a part of it.
 
     Policies that are `undrawn` have no curve, and so no line to be known by.
     """
@@ -60,7 +42,6 @@ class Section:
     part: str
     anchor: str
     size: str = ""
-    problems: Mapping[str, str] = field(default_factory=dict)
     styles: Styles = field(default_factory=dict)
     undrawn: Sequence[str] = ()
     swatches: Mapping[str, Markup] = field(default_factory=dict)
@@ -87,12 +68,11 @@ class Section:
             return ""
         wins: dict[str, list[str]] = {}
         for section in self.results:
-            problem = self.problems.get(section.problem, section.problem)
             for row in section.rows:
                 if row.is_best:
                     n_tied = sum(other.is_tied for other in section.rows)
                     tied = f", not told from {n_tied} {'other' if n_tied == 1 else 'others'}" if n_tied else ""
-                    wins.setdefault(row.policy, []).append(f"{problem} ({row.regret}{tied})")
+                    wins.setdefault(row.policy, []).append(f"{section.title} ({row.regret}{tied})")
         listed = "; ".join(f"{policy} on {', '.join(problems)}" for policy, problems in wins.items())
         return f"Lowest mean regret: {listed}."
 
@@ -112,11 +92,10 @@ class Section:
         return [table for table in self.sweeps if table.series]
 
 
-def figure_sections(
-    summary: "DataFrame", curves: "DataFrame", sweeps: "DataFrame | None" = None, drawings: Sequence[Drawing] = ()
-) -> list[Section]:
-    """Return one section per experiment and part of `summary`, then one per part that only `drawings` know."""
-    played = summary.select("experiment", "part").unique(maintain_order=True).rows()
+def figure_sections(frames: Frames, drawings: Sequence[Drawing] = ()) -> list[Section]:
+    """Return one section per experiment and part of the summary, then one per part that only `drawings` know."""
+    summary, sweeps = frames.summary, frames.sweeps
+    played = summary.select(tables.PART).unique(maintain_order=True).rows()
     found = dict.fromkeys([*played, *(drawing.place for drawing in drawings)])
     experiments = list(dict.fromkeys(experiment for experiment, _ in found))
     places = sorted(found, key=lambda place: experiments.index(place[0]))  # parts of one experiment stand together
@@ -131,7 +110,7 @@ def figure_sections(
                 plain = [table.without_best() for table in section.sweeps]
                 section = replace(section, swatches={}, lines=(), maps=(), sweeps=plain)
         elif not rows.is_empty():
-            section = _with_curves(section, rows, rows_of(section, curves))
+            section = _with_curves(section, rows, rows_of(section, frames.curves))
         drawn = [drawing.summary for drawing in own if drawing.summary is not None]
         sections.append(
             replace(
@@ -143,19 +122,19 @@ def figure_sections(
     return sections
 
 
-def with_runs(
-    section: Section, finals: "DataFrame", differences: "DataFrame", shares: "DataFrame | None" = None
-) -> Section:
+def with_runs(section: Section, frames: Frames) -> Section:
     """Return the section with what single runs show; a sweep has too many settings for that."""
     if section.sweeps:
         return section
-    own_finals = rows_of(section, finals)
+    own_finals = rows_of(section, frames.finals)
     draw_shares = partial(figures.regret_panels, of="best-arm share")
     return replace(
         section,
-        shares=() if shares is None else _panels(rows_of(section, shares), draw_shares, section.styles, section.anchor),
+        shares=()
+        if frames.shares is None
+        else _panels(rows_of(section, frames.shares), draw_shares, section.styles, section.anchor),
         finals=_panels(own_finals, figures.final_regret_panels, section.styles, section.anchor),
-        differences=tables.differences(rows_of(section, differences)),
+        differences=tables.differences(rows_of(section, frames.differences)),
     )
 
 
@@ -174,7 +153,7 @@ def size_of(summary: "DataFrame") -> str:
 
 def outside_sweeps(summary: "DataFrame", sweeps: "DataFrame | None") -> "DataFrame":
     """Return the rows of policies that are not a setting in a sweep."""
-    return summary if sweeps is None else summary.join(sweeps, on=["experiment", "part", "policy"], how="anti")
+    return summary if sweeps is None else summary.join(sweeps, on=[*tables.PART, "policy"], how="anti")
 
 
 def _with_curves(section: Section, summary: "DataFrame", curves: "DataFrame") -> Section:
@@ -184,7 +163,6 @@ def _with_curves(section: Section, summary: "DataFrame", curves: "DataFrame") ->
         section,
         size=size_of(summary.filter(summary["policy"].is_in(list(drawn)))),
         undrawn=[policy for policy in styles if policy not in drawn],
-        problems=dict(zip(curves["problem"], curves["title"], strict=True)),
         styles=styles,
         swatches=_swatches({policy: style for policy, style in styles.items() if policy in drawn}),
         curves=_panels(curves, figures.regret_panels, styles, section.anchor),

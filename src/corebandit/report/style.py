@@ -15,7 +15,7 @@ import matplotlib.style
 INK, MUTED, GRID, PAPER = "#1f2328", "#656d76", "#d8dee4", "#ffffff"
 PAGE_VARIABLES = {INK: "--ink", MUTED: "--muted", GRID: "--grid", PAPER: "--paper"}
 EMPHASIS = "#d55e00"
-FAMILY = (EMPHASIS, "#dd1c77", "#a6611a")  # for variants of CORe beyond the four that dashes tell apart
+FAMILY = (EMPHASIS, "#dd1c77", "#a6611a")  # for variants of CORe, told apart by dashes too
 # Okabe and Ito's colours, without the vermilion kept for CORe, and with yellow and black replaced by colours that
 # can be seen on white as well as on black.
 COLOURS = ("#0072b2", "#009e73", "#aa4499", "#56b4e9", "#808080", "#e69f00", "#8c7d00")
@@ -75,7 +75,7 @@ def policy_styles(policies: Iterable[str]) -> dict[str, LineStyle]:
     styles = {}
     for index, policy in enumerate(family):
         marker = "" if index < len(DASHES) else MARKERS[index % len(MARKERS)]
-        colour = FAMILY[index // len(DASHES) % len(FAMILY)]
+        colour = FAMILY[index % len(FAMILY)]
         styles[policy] = LineStyle(colour, DASHES[index % len(DASHES)], 2.4, marker, True)
     for index, policy in enumerate(policy for policy in policies if policy not in family):
         dashes = DASHES[index // len(COLOURS) % len(DASHES)]

@@ -1,6 +1,6 @@
 """Figures of parameter sweeps: regret at the end as lines over one parameter, as heat maps over two."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,10 +17,12 @@ from corebandit.report.panels import (
     COLUMNS,
     FloatArray,
     Styles,
+    are_positive,
     figure_of_lines,
     log_scale,
     minus,
     panel_grid,
+    set_labels,
     set_title,
     short_number,
     single_panel,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 REGRET = "regret at the end"
-# From this ratio of the largest to the smallest value on, an axis is logarithmic.
+# From this ratio of the largest to the smallest value of a panel on, axes are logarithmic.
 WIDE = 20
 # Light cells are good ones. The map is perceptually uniform, so it also reads in grey.
 _COLOURS = "viridis_r"
@@ -67,13 +69,15 @@ def series_styles(sweeps: "DataFrame") -> dict[str, LineStyle]:
 
 def sweep_lines(sweeps: "DataFrame") -> Figure:
     """Draw final regret over one parameter, one panel per title and one line per series."""
-    return figure_of_lines(split_panels(one_parameter(sweeps), "title"), series_styles(sweeps), _draw_lines)
+    panels = split_panels(one_parameter(sweeps), "title")
+    return figure_of_lines(panels, series_styles(sweeps), partial(_draw_lines, logs=_log_axes(panels)))
 
 
 def sweep_panels(sweeps: "DataFrame", styles: Styles) -> list[Figure]:
     """Draw each panel of `sweep_lines` as a figure of its own, without a legend."""
     panels = split_panels(one_parameter(sweeps), "title")
-    return [single_panel(partial(_draw_lines, panel=panel, styles=styles), height=2.9) for panel in panels]
+    draw = partial(_draw_lines, styles=styles, logs=_log_axes(panels))
+    return [single_panel(partial(draw, panel=panel), height=2.9) for panel in panels]
 
 
 def heat_map(sweeps: "DataFrame") -> Figure:
@@ -98,7 +102,16 @@ def heat_map_panels(sweeps: "DataFrame") -> list[Figure]:
     return figures
 
 
-def _draw_lines(axes: Axes, panel: "DataFrame", styles: Styles) -> None:
+def _log_axes(panels: "Sequence[DataFrame]") -> dict[str, bool]:
+    """Tell which axes are logarithmic, in all panels alike: those along which some panel is wide, and all can be."""
+    return {
+        axis: all(map(are_positive, values)) and any(np.nanmax(one) >= WIDE * np.nanmin(one) for one in values)
+        for axis, column in (("x", "x"), ("y", "mean"))
+        for values in [[panel[column].to_numpy() for panel in panels]]
+    }
+
+
+def _draw_lines(axes: Axes, panel: "DataFrame", styles: Styles, logs: Mapping[str, bool]) -> None:
     lowest = []
     for series in panel.partition_by("series", maintain_order=True):
         curve, style = series.sort("x"), styles[series["series"][0]]
@@ -119,16 +132,16 @@ def _draw_lines(axes: Axes, panel: "DataFrame", styles: Styles) -> None:
             markeredgewidth=1.5,
             zorder=5,
         )
-    _set_axis(axes, "x", panel["x"].to_numpy())
-    _set_axis(axes, "y", panel["mean"].to_numpy())
+    _set_axis(axes, "x", panel["x"].to_numpy(), logs["x"])
+    _set_axis(axes, "y", panel["mean"].to_numpy(), logs["y"])
     set_title(axes, panel["title"][0])
-    axes.set(xlabel=" or ".join(panel["x_name"].unique(maintain_order=True)), ylabel=REGRET)
+    set_labels(axes, " or ".join(panel["x_name"].unique(maintain_order=True)), REGRET)
     _make_room_below(axes)
     _name_lowest(axes, lowest)
 
 
-def _set_axis(axes: Axes, name: str, values: FloatArray) -> None:
-    if np.nanmin(values) > 0 and np.nanmax(values) >= WIDE * np.nanmin(values):
+def _set_axis(axes: Axes, name: str, values: FloatArray, is_log: bool) -> None:
+    if is_log:
         log_scale(axes, name, values)
         return
     axis = axes.xaxis if name == "x" else axes.yaxis

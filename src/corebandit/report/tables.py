@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 FEWEST_RUNS = 10  # the bootstrap of fewer is narrower than it should be
 TOO_FEW = "too few runs"
-PLACE = ("experiment", "part", "problem")
+PART = ("experiment", "part")
+PLACE = (*PART, "problem")
 UNKNOWN = "\N{EN DASH}"
 _MOST_DECIMALS = 9
 
@@ -35,7 +36,7 @@ class ResultSection(NamedTuple):
 
     experiment: str
     part: str
-    problem: str
+    title: str  # of the problem
     size: str
     rows: list[ResultRow]
 
@@ -55,7 +56,7 @@ class DifferenceSection(NamedTuple):
 
     experiment: str
     part: str
-    problem: str
+    title: str  # of the problem
     baseline: str
     rows: list[DifferenceRow]
 
@@ -228,7 +229,7 @@ def differences(frame: "DataFrame") -> list[DifferenceSection]:
 
 
 def _place(record: Mapping[str, Any]) -> dict[str, str]:
-    return {name: record[name] for name in PLACE}
+    return {name: record[name] for name in (*PART, "title")}
 
 
 def _decimals(value: float, significant: int) -> int:

@@ -9,8 +9,8 @@ from corebandit.contracts.validate import check_count
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
 from corebandit.policies.linear.lincore import LinCORe
-from corebandit.report import Drawing, tables
 from corebandit.report.claim import Claim
+from corebandit.report.report import Drawing
 
 LINCORE = {4.0: "LinCORe", 2.0: "LinCORe (warm-up 2)"}  # by warm-up factor: the paper's, and its released code's
 
@@ -48,7 +48,6 @@ class Figure:
     """A figure of the paper as data.
 
     `search` are experiments that come first, where parameters are chosen; their result is handed to `experiments`.
-    `checks` are experiments that claims rest on and no table shows: `claims` is handed the result of all three.
     `drawings` are pictures beyond the usual ones. `undrawn` policies are in the tables alone: more than seven lines in
     a panel hide each other.
     """
@@ -60,23 +59,8 @@ class Figure:
     experiments: Callable[[Size, Result | None], list[Experiment]]
     claims: Callable[[Result], list[Claim]]
     search: Callable[[Size], list[Experiment]] = lambda size: []
-    checks: Callable[[Size], list[Experiment]] = lambda size: []
     drawings: Callable[[Result], list[Drawing]] = lambda result: []
     undrawn: tuple[str, ...] = ()
-
-
-def remarks(sizes: "Mapping[Figure, Size]") -> list[str]:
-    """Say how large figures of the paper are beside the paper's own, and what CORe runs twice for."""
-    if not sizes:
-        return []
-    runs = [
-        f"{tables.heading(figure.name)} {size.runs:,} ({figure.paper_size.runs:,})" for figure, size in sizes.items()
-    ]
-    return [
-        f"Runs of each policy on each problem, and in parentheses the paper's: {', '.join(runs)}.",
-        "CORe runs with two lengths of its warm-up: the paper's text has the factor 4, its authors' code 2, which is "
-        "called warm-up 2 here.",
-    ]
 
 
 def lincores(size: Size) -> dict[str, AnyPolicy]:

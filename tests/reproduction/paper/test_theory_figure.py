@@ -18,7 +18,7 @@ from corebandit.reproduction.theory import LemmaFailures
 from made_up import made_up, verdicts_of
 
 FIGURE = FIGURES["theory"]
-EXPERIMENTS = FIGURE.experiments(FIGURE.quick_size, None)
+EXPERIMENTS = [each for each in FIGURE.experiments(FIGURE.quick_size, None) if each.shown]
 
 
 def result(n_exponent=0.3, log_k_exponent=0.2, d_exponent=1.0, plain=100.0):
@@ -45,7 +45,7 @@ def few_checks(monkeypatch):
 
 
 def verdicts(**made):
-    found = result(**made).joined_with(run(FIGURE.checks(FIGURE.quick_size)))
+    found = result(**made).joined_with(run(theory.checks(FIGURE.quick_size)))
     return verdicts_of(FIGURE.claims(found))
 
 
@@ -149,7 +149,7 @@ def test_each_fitted_exponent_stands_beside_the_theorems():
 
 @pytest.mark.heavy
 def test_growth_is_called_growth_as_measured(few_checks):
-    found = result().joined_with(run(FIGURE.checks(FIGURE.quick_size)))
+    found = result().joined_with(run(theory.checks(FIGURE.quick_size)))
     (claim, _) = (claim for claim in FIGURE.claims(found) if claim.id == "T4")
     assert "as measured" in claim.claim
     assert [finding.measure for finding in claim.details] == [

@@ -33,8 +33,9 @@ from corebandit.ranking.policies.batchrank import BatchRank
 from corebandit.ranking.policies.cascade_klucb import CascadeKLUCB
 from corebandit.ranking.policies.toprank import TopRank
 from corebandit.ranking.ranking_problems import N_QUERIES, ShowsRankings, StoredQuery, YandexLike, stored_models
-from corebandit.report import Drawing, regret_curves
 from corebandit.report.claim import Claim, Finding
+from corebandit.report.figures import regret_curves
+from corebandit.report.report import Drawing
 from corebandit.reproduction.claims import ENOUGH_QUERIES, Subject, below, judged, ratio_below
 from corebandit.reproduction.figure import Figure, Size
 from corebandit.reproduction.readings import AS_DRAWN, Reading
@@ -184,7 +185,7 @@ def drawings(result: Result) -> list[Drawing]:
             {
                 "experiment": NAME,
                 "part": "",
-                "problem": f"{average}, {_click_model(problems[0])}",
+                **dict.fromkeys(("problem", "title"), f"{average}, {_click_model(problems[0])}"),
                 "policy": policy,
                 "horizon": int(curves[0].rounds[-1]),
                 "runs": sum(len(curve.regret) for curve in curves),

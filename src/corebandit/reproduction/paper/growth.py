@@ -14,7 +14,8 @@ from corebandit.experiments.result import Result
 from corebandit.experiments.statistics import Estimate, growth_exponent, mean_interval
 from corebandit.policies.linear.lincore import LinCORe
 from corebandit.problems.linear import LinearBandit
-from corebandit.report import Drawing, scaling
+from corebandit.report.power_laws import scaling
+from corebandit.report.report import Drawing
 from corebandit.reproduction.figure import Size
 from corebandit.reproduction.theory import regret_shape
 

@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 
 from corebandit.experiments.result import Result
-from corebandit.report import Drawing, shares
+from corebandit.report.against_bounds import shares
+from corebandit.report.report import Drawing
 from corebandit.reproduction import own_histories as own
 from corebandit.reproduction.paper.growth import NAME
 from corebandit.reproduction.paper.lemmas import COINS, OWN_HORIZONS, PRACTICE, THEOREM, lincore, seen_of

@@ -5,6 +5,7 @@ Beside each verdict stands the margin: how much more could be asked until the le
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from corebandit.experiments.curve import Curve
 from corebandit.experiments.experiment import Experiment
@@ -17,6 +18,8 @@ from corebandit.reproduction.figure import Size
 from corebandit.reproduction.paper.growth import FACTORS, NAME
 from corebandit.reproduction.theory import failures_of, lemma_trials
 from corebandit.reproduction.watched import AT_ONE, EDGES, N_LOOKS
+
+UNSEEN: dict[str, Any] = {"name": NAME, "shown": False}  # no table shows these experiments
 
 # Arms in turns.
 HORIZONS = (300, 1_000, 10_000)
@@ -46,7 +49,7 @@ def checks(size: Size) -> Iterator[Experiment]:
     for part, (means, factor) in LEMMAS.items():
         for horizon in HORIZONS:
             if trials >= TRIALS_TO_DECIDE * horizon:
-                yield lemma_trials(horizon, trials, factor=factor, means=means, seed=size.seed, name=NAME, part=part)
+                yield lemma_trials(horizon, trials, factor=factor, means=means, seed=size.seed, **UNSEEN, part=part)
     runs = max(OWN_RUNS * size.runs, LEAST_OWN_RUNS)
     few = max(FEW_RUNS, size.runs)
     for horizon in OWN_HORIZONS:
@@ -59,8 +62,7 @@ def checks(size: Size) -> Iterator[Experiment]:
             (THEOREM, conservative, few, _draws_a_look(THEOREM_DRAWS, few), "gaussian"),
             (COINS, policies, few, _draws_a_look(COIN_DRAWS, few), "bernoulli"),
         ):
-            names = {"name": NAME, "part": part}
-            yield own.history_trials(played, horizon, n_runs, n_draws, rewards, **names, seed=size.seed)
+            yield own.history_trials(played, horizon, n_runs, n_draws, rewards, seed=size.seed, **UNSEEN, part=part)
 
 
 def lincore(factor: float, horizon: int) -> LinCORe:

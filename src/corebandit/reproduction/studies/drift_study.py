@@ -36,8 +36,9 @@ from corebandit.problems.changing import ChangedBest, ChangingBandit, QuietlyBet
 from corebandit.problems.changing_linear import ChangingLinearBandit
 from corebandit.problems.linear import LinearBandit
 from corebandit.problems.random_arms import BernoulliBandit, GaussianBandit
-from corebandit.report import Drawing, ratio_maps
 from corebandit.report.claim import Claim, Finding
+from corebandit.report.ratios import ratio_maps
+from corebandit.report.report import Drawing
 from corebandit.reproduction.claims import Finals, Subject, below, judged
 from corebandit.reproduction.figure import Figure, Size
 from corebandit.reproduction.studies.drift_rivals import linear_rivals, rivals

@@ -24,8 +24,10 @@ from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
 from corebandit.experiments.statistics import exponential, largest_log_ratio, mean_estimate
 from corebandit.policies.arms.core import CORe
-from corebandit.report import Drawing, ratio_maps, tables
+from corebandit.report import tables
 from corebandit.report.claim import Claim, Finding
+from corebandit.report.ratios import ratio_maps
+from corebandit.report.report import Drawing
 from corebandit.reproduction.claims import Finals, Subject, judged, rarely
 from corebandit.reproduction.figure import Figure, Size
 from corebandit.reproduction.studies import bad_runs
@@ -185,7 +187,8 @@ def finals_of(result: Result) -> Regrets:
 
 def experiments(size: Size, searched: Result | None) -> list[Experiment]:
     """Return a setting without a warm-up, older ones and every rival at its best setting, on every problem."""
-    return reported(size, {} if searched is None else tuned(finals_of(searched)))
+    best = {} if searched is None else tuned(finals_of(searched))
+    return [*reported(size, best), *bad_runs.experiments(size)]
 
 
 def tuned(tried: Regrets) -> Tuned:
@@ -330,7 +333,6 @@ FIGURE = Figure(
     quick_size=Size(horizon=1000, runs=10, search_runs=5),
     search=search,
     experiments=experiments,
-    checks=bad_runs.experiments,
     claims=claims,
     drawings=drawings,
     undrawn=("UCB1", "UCB-V", "BootstrapTS", "RandUCB", "LinUCB", "TopRank", SHORT),

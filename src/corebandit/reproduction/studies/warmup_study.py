@@ -38,8 +38,10 @@ from corebandit.problems.random_arms import BernoulliBandit, BetaBandit, Gaussia
 from corebandit.ranking.policies.adapter import Ranked
 from corebandit.ranking.policies.cascade_klucb import CascadeKLUCB
 from corebandit.ranking.ranking_problems import YandexLike
-from corebandit.report import Drawing, ratio_maps, tables
+from corebandit.report import tables
 from corebandit.report.claim import Claim, Finding
+from corebandit.report.ratios import ratio_maps
+from corebandit.report.report import Drawing
 from corebandit.reproduction.claims import Finals, Subject, judged, rarely
 from corebandit.reproduction.figure import Figure, Size
 
