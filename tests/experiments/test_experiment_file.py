@@ -45,7 +45,7 @@ def test_a_file_may_describe_rankings(tmp_path):
     [
         (GOOD + "horizn = 3", "mine.toml: unknown key 'horizn': did you mean 'horizon'?"),
         (GOOD.replace("runs = 5", "runs = 0"), "runs must be a whole number of at least 1, not 0"),
-        (GOOD.replace("runs = 5", "runs = '5'"), "runs is '5', but input should be a valid integer"),
+        (GOOD.replace("runs = 5", "runs = '5'"), "runs must be a whole number of at least 1, not '5'"),
         ("policies = ['CORe']", r"problems is missing, for instance problems = \[\"bernoulli\"\]"),
         ("problems = ['bernoulli']", "policies is missing"),
         (GOOD.replace("bernoulli", "bernouli"), "unknown problem 'bernouli': did you mean 'bernoulli'?"),

@@ -17,8 +17,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from corebandit.catalogue import policy_from, problem_from
 from corebandit.contracts.errors import BadInput, DamagedFile
 from corebandit.contracts.recipe import AnyPolicy
@@ -28,19 +26,8 @@ from corebandit.experiments.experiment import Experiment
 LONGEST_NAME = 200  # bytes: file systems take 255
 
 
-class ExperimentFile(BaseModel):
-    """What an experiment file may say."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    problems: list[str | dict[str, Any]]
-    policies: list[str | dict[str, Any]]
-    horizon: int = 10_000
-    runs: int = 100
-    seed: int = 0
-    regret: str = "expected"
-    name: str | None = None
-    actions: bool = False
+NEEDED = {"problems": '["bernoulli"]', "policies": '["CORe"]'}  # lists of specs, with an example
+OPTIONAL = ("horizon", "runs", "seed", "regret", "actions")  # as arguments of Experiment
 
 
 def read_experiments(path: str | os.PathLike[str], **changes: int | None) -> list[Experiment]:
@@ -59,8 +46,6 @@ def read_experiments(path: str | os.PathLike[str], **changes: int | None) -> lis
         raise DamagedFile(f"{path} is nested too deep for an experiment") from None
     try:
         return _described(content, given) if is_json else _written(content, path.stem, given)
-    except ValidationError as error:
-        raise BadInput(f"{path}: {_first(error)}") from error
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error
     except RecursionError:
@@ -75,17 +60,24 @@ def name_of(experiments: Sequence[Experiment], path: Path) -> str:
 
 def _written(content: dict[str, Any], stem: str, given: dict[str, int]) -> list[Experiment]:
     """Return the experiments that a user wrote, one a problem."""
-    file = ExperimentFile.model_validate(content)
-    if not file.problems:
+    for key in content:
+        if key not in (*NEEDED, *OPTIONAL, "name"):
+            raise unknown("key", key, (*NEEDED, *OPTIONAL, "name"))
+    for key, example in NEEDED.items():
+        if key not in content:
+            raise BadInput(f"{key} is missing, for instance {key} = {example}")
+        specs = content[key]
+        if not isinstance(specs, list) or not all(isinstance(spec, str | dict) for spec in specs):
+            raise BadInput(f"{key} must be a list of texts and tables, such as {example}, not {shortened(specs)}")
+    if not content["problems"]:
         raise BadInput('problems must name at least one problem, such as "bernoulli"')
-    name = file.name or stem
-    if not _is_plain(name):
+    name = content.get("name", stem)
+    if not isinstance(name, str) or not _is_plain(name):
         raise BadInput(f"name must be a plain name, as results go to a folder of that name, not {shortened(name)}")
-    size: dict[str, Any] = {"horizon": file.horizon, "runs": file.runs, "seed": file.seed, **given}
-    policies = _labelled(file.policies)
+    policies = _labelled(content["policies"])
+    more = {key: content[key] for key in OPTIONAL if key in content}
     return [
-        Experiment(problem_from(problem), policies, regret=file.regret, name=name, actions=file.actions, **size)
-        for problem in file.problems
+        Experiment(problem_from(problem), policies, name=name, **{**more, **given}) for problem in content["problems"]
     ]
 
 
@@ -103,17 +95,6 @@ def _is_plain(name: str) -> bool:
     """Tell whether a name is that of a folder inside another: no path, not the folder itself, nor the one above."""
     is_short = 0 < len(name.encode(errors="replace")) <= LONGEST_NAME
     return is_short and name.isprintable() and not set(name) & set("/\\") and name.strip(". ") != ""
-
-
-def _first(error: ValidationError) -> str:
-    """Say the first mistake in one sentence."""
-    mistake = error.errors()[0]
-    key = ".".join(str(part) for part in mistake["loc"][:2])
-    if mistake["type"] == "extra_forbidden":
-        return str(unknown("key", key, ExperimentFile.model_fields))
-    if mistake["type"] == "missing":
-        return f"{key} is missing, for instance {key} = " + ('["bernoulli"]' if key == "problems" else '["CORe"]')
-    return f"{key} is {shortened(mistake['input'])}, but {mistake['msg'][0].lower()}{mistake['msg'][1:]}"
 
 
 def _labelled(specs: list[str | dict[str, Any]]) -> dict[str, AnyPolicy]:
