@@ -1,19 +1,12 @@
 """What a GPU plays, how fast, and whether it is the same: needs numpy, numba and numba-cuda alone.
 
-    python benchmarks/device.py speed                 rounds a second of a few policies, at several numbers of runs
-    python benchmarks/device.py same                  play every policy, and keep regrets
-    python benchmarks/device.py same --against FILE   how many of these runs are those of the processor
-    python benchmarks/device.py paper                 without a GPU: play what is compiled for one, and count its steps
-    python benchmarks/device.py play FILE OUT         play a file of experiments (a report has one), and keep the runs
-    python benchmarks/device.py play FILE --finals REGRETS   the same, and keep final regrets, which take little room
-
-On a machine that has corebandit's other dependencies, `--engine OUT` makes a report of the runs that were kept. REGRETS
-are for scripts of studies; with `--at 50 100` those after half of the rounds are among them.
+python benchmarks/device.py speed                 rounds a second of a few policies, at several numbers of runs
+python benchmarks/device.py same FOLDER           play every policy, and keep the runs
+python benchmarks/device.py same FOLDER --again   how many of these runs are those of the processor
+python benchmarks/device.py paper                 without a GPU: play what is compiled for one, and count its steps
 """
 
 import argparse
-import dataclasses
-import json
 import os
 import sys
 import time
@@ -26,18 +19,17 @@ import numpy as np
 import corebandit as cb
 from corebandit.catalogue import arm_policies, feature_policies, neural_policies, ranking_policies
 from corebandit.compiled.cuda import device
-from corebandit.experiments.chunks import Chunk, Runs
-from corebandit.experiments.cutting import chunks_of
 from corebandit.experiments.engines.batches import Instances, Table
 from corebandit.experiments.engines.cuda import Cuda
-from corebandit.experiments.engines.player import play_chunk
-from corebandit.experiments.engines.recorded import record
+from corebandit.experiments.engines.player import play_runs
 from corebandit.experiments.engines.threads import Threads
 from corebandit.experiments.experiment import Experiment
-from percents import may_be_kept, rounds_after
+from corebandit.experiments.playing import play
+from corebandit.experiments.result_files import read_result, write_result
+from corebandit.experiments.task import Task
 
 GLM = ("GLM", "Log", "UCBGLM")
-PART = 10  # runs that a thread plays in one go
+PERCENTS = (50, 100)  # of all rounds, after which regrets are compared
 
 
 def speed(arguments: argparse.Namespace) -> None:
@@ -57,13 +49,13 @@ def speed(arguments: argparse.Namespace) -> None:
         if arguments.policies and policy.name not in arguments.policies:
             continue
         for runs in arguments.runs or sorted({1000, 10_000, most}):
-            chunk = Chunk(problem, policy, policy.label, (arguments.rounds,), 1, "expected", 0, runs)
+            task = Task(problem, policy, policy.label, (arguments.rounds,), 1, "expected")
             started = time.perf_counter()
-            table = Table(chunk, Instances(problem, 1, 0, runs))
+            table = Table(task, Instances(problem, 1, 0, runs))
             queue = device.Queue()
             table.compile(queue)
             compiled = time.perf_counter()
-            table = Table(chunk, Instances(problem, 1, 0, runs))
+            table = Table(task, Instances(problem, 1, 0, runs))
             batch = table.begin(queue, np.arange(runs))
             while not batch.is_done():
                 time.sleep(0.001)
@@ -79,40 +71,25 @@ def speed(arguments: argparse.Namespace) -> None:
 
 
 def same(arguments: argparse.Namespace) -> None:
-    """Play every policy, and keep final regrets; or compare those with what the processor of any machine plays."""
-    chunks = []
-    for policy, problem in games_of(arguments.policies):
-        rounds = (arguments.rounds // 2, arguments.rounds)
-        chunks.append(Chunk(problem, policy, policy.label, rounds, 1, "expected", 0, arguments.runs))
-    if arguments.against is None:
-        kept: dict[str, Any] = {}
-        started = time.perf_counter()
-
-        def keep(place: int, runs: Runs) -> None:
-            kept[_name(chunks[place])] = runs.regret
-            np.savez_compressed(arguments.out, **kept)
-            took = time.perf_counter() - started
-            print(f"{took:6.1f} s {_name(chunks[place])} {runs.cpu_seconds:.2f} s by {runs.engine}", flush=True)
-
-        Cuda().play(chunks, keep)
+    """Play every policy, and keep regrets; or compare those with what the processor of any machine plays."""
+    if not arguments.again:
+        experiments = [
+            Experiment(problem, [policy], arguments.rounds, arguments.runs, seed=1, name=_name(policy, problem))
+            for policy, problem in games_of(arguments.policies)
+        ]
+        curves = play(experiments, Cuda(), folder=arguments.folder / "chunks", progress=True, percents=PERCENTS)
+        write_result(arguments.folder, [each.to_dict() for each in experiments], curves)
         return
-    with np.load(arguments.against) as saved:
-        on_device = {name: saved[name] for name in saved}
-    chunks = [chunk for chunk in chunks if _name(chunk) in on_device]
-    small = [_part(chunk, first) for chunk in chunks for first in range(0, chunk.last, PART)]
-    on_processor: dict[int, Runs] = {}
-    _play(Threads(), small, on_processor)
+    described, on_device = read_result(arguments.folder)
+    experiments = [Experiment.from_dict(each) for each in described]
+    on_processor = play(experiments, Threads(), progress=True, percents=PERCENTS)
     print(f"{'policy on problem':40} {'identical':>9} {'to rounding':>11}  difference of means in standard errors")
-    place = 0
-    for chunk in chunks:
-        parts = [on_processor[place + part].regret for part in range(-(-chunk.last // PART))]
-        place += len(parts)
-        ours, theirs = np.concatenate(parts), on_device[_name(chunk)]
-        equal = (ours == theirs).all(axis=1).sum()
-        is_near = np.isclose(ours, theirs, rtol=1e-9, atol=1e-9).all(axis=1)
-        difference = np.where(is_near, 0.0, (theirs - ours)[:, -1])
+    for experiment, theirs, ours in zip(experiments, on_device, on_processor, strict=True):
+        equal = (ours.regret == theirs.regret).all(axis=1).sum()
+        is_near = np.isclose(ours.regret, theirs.regret, rtol=1e-9, atol=1e-9).all(axis=1)
+        difference = np.where(is_near, 0.0, theirs.finals - ours.finals)
         told = f"{difference.mean() / _error(difference):+.2f}" if difference.any() else "0"
-        print(f"{_name(chunk):40} {equal:9} {is_near.sum():11}  {told}", flush=True)
+        print(f"{experiment.name:40} {equal:9} {is_near.sum():11}  {told}", flush=True)
 
 
 def paper(arguments: argparse.Namespace) -> None:
@@ -125,62 +102,24 @@ def paper(arguments: argparse.Namespace) -> None:
     columns += f" {'registers':>9} {'stack':>6}"
     print(f"{'policy on problem':40} {columns}")
     for policy, problem in games_of(arguments.policies):
-        chunk = Chunk(problem, policy, policy.label, (arguments.rounds,), 1, "expected", 0, arguments.runs)
+        task = Task(problem, policy, policy.label, (arguments.rounds,), 1, "expected")
         with paper_gpu.laid_out():
             queue = paper_gpu.PaperQueue()
-            table = Table(chunk, Instances(problem, 1, 0, arguments.runs))
+            table = Table(task, Instances(problem, 1, 0, arguments.runs))
             ours = table.begin(queue, np.arange(arguments.runs)).results().regret
-        theirs, work, takes = play_chunk(chunk).regret, queue.work[-1], paper_gpu.assembled(queue.texts[-1])
+        theirs = play_runs(task, 0, arguments.runs).regret
+        work, takes = queue.work[-1], paper_gpu.assembled(queue.texts[-1])
         is_near = np.isclose(ours, theirs, rtol=1e-9, atol=1e-9).all(axis=1)
         a_round = work.instructions / arguments.rounds / -(-arguments.runs // paper_gpu.WARP)
         print(
-            f"{_name(chunk):40} {(ours == theirs).all(axis=1).sum():9} {is_near.sum():11} {a_round:13,.0f} "
+            f"{_name(policy, problem):40} {(ours == theirs).all(axis=1).sum():9} {is_near.sum():11} {a_round:13,.0f} "
             f"{work.at_work:16.1f} {work.lines:14,} {takes.registers:9} {takes.stack:6,}",
             flush=True,
         )
 
 
-def _name(chunk: Chunk) -> str:
-    return f"{chunk.policy.label} on {chunk.problem.name}"
-
-
-def _part(chunk: Chunk, first: int) -> Chunk:
-    return dataclasses.replace(chunk, first=first, last=min(first + PART, chunk.last))
-
-
-def play(arguments: argparse.Namespace) -> None:
-    """Play a file of experiments, and keep the runs."""
-    if not may_be_kept(arguments.at):
-        given = " ".join(map(str, arguments.at))
-        raise cb.BadInput(f"--at must be whole percents that rise and end with 100, such as 50 100, not {given}")
-    described = json.loads(Path(arguments.file).read_text(encoding="utf-8"))
-    changed = {"runs": arguments.runs} if arguments.runs else {}
-    experiments = [Experiment.from_dict({**each, **changed}) for each in described["experiments"]]
-    engine = Cuda()
-    named = [  # by what experiments are called: two may have the same chunk
-        (f"{experiment.part}|{experiment.name}|{experiment.problem.label}|{label}|{chunk.first}", chunk)
-        for experiment in experiments
-        for label, policy in experiment.policies.items()
-        if label not in arguments.without
-        for chunk in chunks_of(experiment, label, engine.runs_per_chunk(policy))
-    ]
-    names, chunks = [name for name, _ in named], [chunk for _, chunk in named]
-    # Found before anything is played, and missed if it is not there.
-    kept_at = [list(map(chunk.checkpoints.index, rounds_after(arguments.at, chunk.horizon))) for chunk in chunks]
-    runs: dict[int, Runs] = {}
-    try:
-        seconds = _play(engine, chunks, runs)
-    finally:  # what is finished is kept, also after Ctrl-C
-        if arguments.finals:
-            # To seven digits: nothing else is left to learn of it.
-            kept = {names[place]: runs[place].regret[:, kept_at[place]].astype(np.float32) for place in sorted(runs)}
-            np.savez_compressed(arguments.finals, percents=arguments.at, **kept)
-    rounds = sum(chunk.shape[0] * chunk.horizon for chunk in chunks)
-    others = sorted({chunks[place].label for place, each in runs.items() if each.engine == "threads"})
-    print(f"{sum(chunk.shape[0] for chunk in chunks):,} runs, {rounds:,} rounds: {seconds:.1f} s; threads: {others}")
-    if arguments.out:
-        played = [runs[place] for place in range(len(chunks))]
-        record(Path(arguments.out), chunks, played, engine.environment)
+def _name(policy: Any, problem: Any) -> str:
+    return f"{policy.label} on {problem.name}"
 
 
 def games_of(names: Sequence[str]) -> list[tuple[Any, Any]]:
@@ -197,20 +136,6 @@ def games_of(names: Sequence[str]) -> list[tuple[Any, Any]]:
     games += [(make(), cb.YandexLike(query=0)) for make in ranking_policies().values()]
     games.sort(key=lambda game: game[0].name.startswith(GLM))  # which take longest
     return [(policy, problem) for policy, problem in games if not names or policy.name in names]
-
-
-def _play(engine: Any, chunks: Sequence[Chunk], runs: dict[int, Runs]) -> float:
-    """Play chunks into `runs`, by their places, and return how long it took."""
-    started = time.perf_counter()
-
-    def keep(place: int, played: Runs) -> None:
-        runs[place] = played
-        if chunks[place].shape[0] > PART:
-            took, of = time.perf_counter() - started, f"{_name(chunks[place])} {played.cpu_seconds:.2f} s"
-            print(f"{took:6.1f} s {len(runs)} of {len(chunks)}: {of} by {played.engine}", file=sys.stderr, flush=True)
-
-    engine.play(chunks, keep)
-    return time.perf_counter() - started
 
 
 def _error(values: Any) -> float:
@@ -234,22 +159,13 @@ def main() -> None:
     comparing = command(same)
     comparing.add_argument("--rounds", type=int, default=2000)
     comparing.add_argument("--runs", type=int, default=1000)
-    comparing.add_argument("--out", default="finals.npz", help="where regrets are kept")
-    comparing.add_argument("--against", help="the regrets that a GPU has left, to be compared here")
+    comparing.add_argument("folder", type=Path, help="where runs are kept")
+    comparing.add_argument("--again", action="store_true", help="compare what a GPU has left there")
     comparing.add_argument("policies", nargs="*")
     on_paper = command(paper)
     on_paper.add_argument("--rounds", type=int, default=1000)
     on_paper.add_argument("--runs", type=int, default=96)
     on_paper.add_argument("policies", nargs="*")
-    playing = command(play)
-    playing.add_argument("file")
-    playing.add_argument("out", nargs="?")
-    playing.add_argument("--runs", type=int, help="runs of every experiment, instead of what the file says")
-    playing.add_argument("--finals", help="keep regrets in this file, the final ones or those --at")
-    playing.add_argument(
-        "--at", type=int, nargs="+", default=[100], help="after so many percent of all rounds, not at the end"
-    )
-    playing.add_argument("--without", nargs="*", default=[], help="labels to leave out")
     arguments = parser.parse_args()
     try:
         arguments.function(arguments)

@@ -1,8 +1,8 @@
 """The study of worlds that change at large, on a machine with a GPU; `corebandit reproduce drift` is its small form.
 
-    python benchmarks/drift.py report report.json --runs 1000                     here: what is to be played
-    python benchmarks/device.py play report.json --finals report.npz --at 50 100  there
-    python benchmarks/drift.py store report.json report.npz                       here: into docs/results
+    python benchmarks/drift.py report report.json --runs 1000      here: what is to be played
+    PLAY report.json report --engine cuda --checkpoints 50 100     there; PLAY is python -m corebandit.experiments.play
+    python benchmarks/drift.py store report                        here: into docs/results
 
 Worlds, policies, rivals and claims are those of the study, and so are the first of the runs; with features there are as
 many of them as without. D3 is about what is lost after a change that comes after half of all rounds: so regrets are
@@ -18,7 +18,7 @@ from typing import Any
 from corebandit.contracts.errors import BadInput
 from corebandit.experiments.result import Result
 from corebandit.reproduction.studies import drift_study as study, drift_tables as tables
-from elsewhere import command_line, result_of, write_experiments
+from large_study import command_line, write_experiments
 from storing import STORE, made_by
 
 NAME = "drift_large"
@@ -34,7 +34,7 @@ def report(arguments: argparse.Namespace) -> None:
 
 def store(arguments: argparse.Namespace) -> None:
     """Judge the claims, and keep how CORe's forms compare with the best rivals."""
-    result = result_of(arguments.experiments, arguments.finals)
+    result = Result.load(*arguments.folders)
     content = {"about": made_by("drift"), **stored(result)}
     STORED.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     for row in content["ratios"]:
@@ -57,7 +57,7 @@ def main() -> None:
     """Read the command line."""
     parser, command = command_line(__doc__)
     command(report, "experiments").add_argument("--runs", type=int, default=1000)
-    command(store, "experiments", "finals")
+    command(store, "folders")
     arguments = parser.parse_args()
     try:
         arguments.function(arguments)

@@ -1,11 +1,11 @@
 """The study of exploration at large, on a machine with a GPU; `corebandit reproduce exploration` is its small form.
 
-    python benchmarks/exploration.py grid grid.json                   here: what is to be played first
-    python benchmarks/device.py play grid.json --finals grid.npz      there
-    python benchmarks/exploration.py choose grid.json grid.npz        here: which setting the rule chooses; docs/results
-    python benchmarks/exploration.py report report.json tuned.json    here: what is to be played then
-    python benchmarks/device.py play report.json --finals report.npz  there
-    python benchmarks/exploration.py store report.json report.npz     here: into docs/results
+    python benchmarks/exploration.py grid grid.json                 here: what is to be played first
+    PLAY grid.json grid --engine cuda --checkpoints 100             there; PLAY is python -m corebandit.experiments.play
+    python benchmarks/exploration.py choose grid                    here: which setting the rule chooses; docs/results
+    python benchmarks/exploration.py report report.json tuned.json  here: what is to be played then
+    PLAY report.json report --engine cuda --checkpoints 100         there
+    python benchmarks/exploration.py store report                   here: into docs/results
 
 Which settings of rivals are reported, a file in docs/results tells: exploration_large.json after `choose`, or
 exploration.json of the study at its usual size, in which they were chosen from fewer runs.
@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from corebandit.experiments.experiment import Experiment
+from corebandit.experiments.result import Result
 from corebandit.reproduction.figure import Size
 from corebandit.reproduction.studies import exploration_study as study
-from elsewhere import command_line, result_of, write_experiments
+from large_study import command_line, write_experiments
 from storing import STORE, made_by
 
 STORED = STORE / "exploration_large.json"
@@ -40,7 +41,7 @@ def grid(arguments: argparse.Namespace) -> None:
 
 def choose(arguments: argparse.Namespace) -> None:
     """Say how settings compare, and which one the rule chooses; keep that."""
-    result = result_of(arguments.experiments, arguments.finals)
+    result = Result.load(*arguments.folders)
     found, rows = list(study.cells(result.experiments, study.finals_of(result))), []
     for by_features in (False, True):
         rows += study.compared_settings(found, by_features)
@@ -69,7 +70,7 @@ def report(arguments: argparse.Namespace) -> None:
 
 def store(arguments: argparse.Namespace) -> None:
     """Keep how CORe compares with the best rivals, and the verdicts."""
-    result = result_of(arguments.experiments, arguments.finals)
+    result = Result.load(*arguments.folders)
     rows, claims = study.ratios(result.experiments, study.finals_of(result)), study.claims(result)
     for row in rows:
         print("{title:24} {horizon:7,} {policy:20} {mean:9.2f}, {ratio:.3f} of {best rival}".format(**row))
@@ -113,9 +114,9 @@ def main() -> None:
     """Read the command line."""
     parser, command = command_line(__doc__)
     command(grid, "experiments").add_argument("--runs", type=int, default=1200)
-    command(choose, "experiments", "finals")
+    command(choose, "folders")
     command(report, "experiments", "tuned").add_argument("--runs", type=int, default=8000)
-    command(store, "experiments", "finals")
+    command(store, "folders")
     arguments = parser.parse_args()
     arguments.function(arguments)
 

@@ -16,9 +16,8 @@ import numpy as np
 
 import corebandit as cb
 from corebandit.contracts.recipe import AnyPolicy
-from corebandit.experiments.chunks import Chunk, Runs
-from corebandit.experiments.engines.cuda import Cuda
-from corebandit.experiments.engines.threads import Threads
+from corebandit.experiments.engines.named import engine_of
+from corebandit.experiments.playing import play
 from corebandit.reproduction.trials import WidenedLinCORe
 
 SEED = 1_000_003
@@ -47,18 +46,15 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--horizons", type=int, nargs="*", default=(1000, 10_000, 100_000))
     arguments = parser.parse_args()
-    engine = Cuda() if arguments.engine == "cuda" else Threads()
-    chunks, titles = [], []
-    for horizon, (title, problem), (label, policy) in product(arguments.horizons, PROBLEMS.items(), forms().items()):
-        chunks.append(Chunk(problem, policy, label, (horizon,), SEED, "expected", 0, arguments.runs))
-        titles.append(title)
-    played: dict[int, Runs] = {}
-    engine.play(chunks, played.__setitem__)
+    experiments = [
+        cb.Experiment(problem, forms(), horizon, arguments.runs, SEED, name=f"{horizon} rounds of {title}", title=title)
+        for horizon, (title, problem) in product(arguments.horizons, PROBLEMS.items())
+    ]
     rows = []
-    for place, (chunk, title) in enumerate(zip(chunks, titles, strict=True)):
-        regret = played[place].regret[:, -1]
+    for curve in play(experiments, engine_of(arguments.engine, None), progress=True, percents=[100]):
+        regret, horizon = curve.finals, int(curve.rounds[-1])
         row = {
-            **{"problem": title, "horizon": chunk.horizon, "form": chunk.label, "runs": int(regret.size)},
+            **{"problem": curve.title, "horizon": horizon, "form": curve.policy, "runs": int(regret.size)},
             **{"mean": float(regret.mean()), "error": float(regret.std(ddof=1) / np.sqrt(regret.size))},
             "gone_bad": float(np.mean(regret > 5.0 * np.median(regret))),
         }

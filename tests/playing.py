@@ -3,9 +3,10 @@
 import numpy as np
 
 from corebandit.clicks.models import CM, PBM
-from corebandit.experiments.chunk_keys import chunk_keys
-from corebandit.experiments.cutting import chunks_of
 from corebandit.experiments.engines.threads import Threads
+from corebandit.experiments.keys import chunk_key, key_of
+from corebandit.experiments.playing import task_of
+from corebandit.experiments.task import Wanted
 from corebandit.games.notes import new_notes
 from corebandit.games.ranking_game import play_rankings
 from corebandit.randomness.stream import stream
@@ -29,6 +30,6 @@ def play(policy, model, n_rounds, seed=1, n_positions=5):
 
 
 def keys_of(experiment):
-    """Return the keys under which the chunks of an experiment are stored."""
-    chunks = [chunk for label in experiment.policies for chunk in chunks_of(experiment, label, 10)]
-    return set(chunk_keys(chunks, Threads().environment))
+    """Return the keys under which the runs of an experiment are stored, ten at a time."""
+    wanted = [Wanted(task_of(experiment, label), 0, experiment.runs) for label in experiment.policies]
+    return {chunk_key(key_of(each.task, Threads().environment), chunk) for each in wanted for chunk in each.cut(10)}

@@ -16,9 +16,9 @@ import pytest
 
 import corebandit as cb
 from corebandit.compiled.cuda import device
-from corebandit.experiments.chunks import Chunk
 from corebandit.experiments.engines import batches, cuda
-from corebandit.experiments.engines.player import play_chunk
+from corebandit.experiments.engines.player import play_runs
+from corebandit.experiments.task import Task, Wanted, together
 
 real_memory = device.free_memory
 SMALL = {"n_arms": 5, "n_features": 3}
@@ -32,24 +32,24 @@ GAMES = [
 ]
 
 
-def chunks_of(games, actions=True):
+def wanted_of(games, actions=True):
     return [
-        Chunk(problem, policy, policy.label, (5, 30), 1, "realised" if actions else "expected", first, last, actions)
+        Wanted(Task(problem, policy, policy.label, (5, 30), 1, "realised" if actions else "expected", actions), *span)
         for problem, policy in games
-        for first, last in ((0, 2), (2, 3))
+        for span in ((0, 2), (3, 4))
     ]
 
 
-def played(chunks):
+def played(wanted):
     found = {}
-    cuda.Cuda(1).play(chunks, found.__setitem__)
-    return [found[place] for place in range(len(chunks))]
+    cuda.Cuda(1).play(wanted, lambda place, first, runs: found.setdefault(place, {}).update({first: runs}))
+    return [together([runs for _, runs in sorted(found[place].items())]) for place in range(len(wanted))]
 
 
 def test_runs_are_those_of_the_processor():
-    chunks = chunks_of(GAMES)
-    for chunk, ours in zip(chunks, played(chunks), strict=True):
-        check_same(ours, play_chunk(chunk), chunk.label)
+    wanted = wanted_of(GAMES)
+    for each, ours in zip(wanted, played(wanted), strict=True):
+        check_same(ours, play_runs(*each), each.task.label)
         assert ours.engine == "cuda"
 
 
@@ -64,21 +64,21 @@ def check_same(ours, theirs, label):
 
 
 def test_runs_that_do_not_fit_the_memory_together_are_played_in_parts():
-    chunks = chunks_of(GAMES[:1], actions=False)
+    wanted = wanted_of(GAMES[:1], actions=False)
     cuda.device.free_memory = lambda: 3200  # a run needs 1,056
     try:
-        parts = played(chunks)
+        parts = played(wanted)
     finally:
         cuda.device.free_memory = real_memory
-    for chunk, ours in zip(chunks, parts, strict=True):
-        check_same(ours, play_chunk(chunk), chunk.label)
+    for each, ours in zip(wanted, parts, strict=True):
+        check_same(ours, play_runs(*each), each.task.label)
 
 
 def test_a_run_that_does_not_fit_at_all_is_refused_before_anything_is_played():
     cuda.device.free_memory = lambda: 100
     try:
         with pytest.raises(cb.BadInput, match="of the GPU's memory for one run of 30 rounds"):
-            played(chunks_of(GAMES[:1]))
+            played(wanted_of(GAMES[:1]))
     finally:
         cuda.device.free_memory = real_memory
 
@@ -122,7 +122,7 @@ def test_an_error_says_what_it_says_on_the_processor():
     device.Queue.start = start_silently
     try:
         with pytest.raises(cb.BadInput, match="late fails in round 21 of run 0: a policy scored an arm NaN"):
-            played(chunks_of([(cb.BernoulliBandit(n_arms=2), Late())], actions=False))
+            played(wanted_of([(cb.BernoulliBandit(n_arms=2), Late())], actions=False))
     finally:
         device.Queue.start = start
 
@@ -225,10 +225,10 @@ def test_what_differs_from_run_to_run_is_played_as_on_the_processor():
         (cb.BernoulliBandit(n_arms=3), Peeking(), "threads"),
         (cb.BernoulliBandit(n_arms=3), cb.CORe(sampler="exact"), "threads"),  # which looks back
     ]
-    chunks = chunks_of([game[:2] for game in games], actions=False)
-    for place, (chunk, ours) in enumerate(zip(chunks, played(chunks), strict=True)):
-        check_same(ours, play_chunk(chunk), chunk.label)
-        assert ours.engine == games[place // 2][2], chunk.label
+    wanted = wanted_of([game[:2] for game in games], actions=False)
+    for place, (each, ours) in enumerate(zip(wanted, played(wanted), strict=True)):
+        check_same(ours, play_runs(*each), each.task.label)
+        assert ours.engine == games[place // 2][2], each.task.label
 
 
 def test_an_interruption_is_heard_while_the_device_is_waited_for():
@@ -237,7 +237,7 @@ def test_an_interruption_is_heard_while_the_device_is_waited_for():
     started = time.monotonic()
     try:
         with pytest.raises(KeyboardInterrupt):
-            cuda.Cuda(1).play(chunks_of(GAMES[:1]), lambda place, runs: is_over.wait(20))
+            cuda.Cuda(1).play(wanted_of(GAMES[:1]), lambda place, first, runs: is_over.wait(20))
         assert time.monotonic() - started < 5
     finally:
         is_over.set()
@@ -247,9 +247,9 @@ def test_an_interruption_is_heard_while_the_device_is_waited_for():
 
 
 def test_a_second_play_in_one_process_is_like_the_first():
-    engine, chunks, found = cuda.Cuda(1), chunks_of(GAMES[:1]), []
+    engine, wanted, found = cuda.Cuda(1), wanted_of(GAMES[:1]), []
     for _ in range(2):
-        engine.play(chunks, lambda place, runs: found.append(runs.regret.tolist()))
+        engine.play(wanted, lambda place, first, runs: found.append(runs.regret.tolist()))
     assert found[:2] == found[2:]
 
 

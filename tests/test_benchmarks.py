@@ -15,10 +15,12 @@ import pytest
 from numba.core import config
 from rich.console import Console
 
-from corebandit import Agent, BernoulliBandit, ContextualBandit, CORe, Experiment, LinCORe, LinearBandit, Problem
+from corebandit import Agent, BernoulliBandit, ContextualBandit, CORe, LinCORe, LinearBandit, Problem
 from corebandit.catalogue import arm_policies, feature_policies
 from corebandit.contracts.recipe import AnyPolicy
-from corebandit.experiments.chunks import Chunk, Runs
+from corebandit.experiments import play
+from corebandit.experiments.result import Result
+from corebandit.experiments.task import Runs, Wanted
 from corebandit.randomness.stream import stream
 from often import often
 
@@ -259,35 +261,34 @@ class Elsewhere:
 
     environment = "elsewhere"
 
-    def __init__(self) -> None:
-        self.played: dict[tuple[str, str], list[np.ndarray]] = {}
-
-    def runs_per_chunk(self, policy: AnyPolicy) -> int:
-        return 20  # of thirty runs, so that some chunks are shorter than others
-
-    def play(self, chunks: Sequence[Chunk], finish: Callable[[int, Runs], None]) -> None:
+    def play(self, wanted: Sequence[Wanted], finish: Callable[[int, int, Runs], None]) -> None:
         rng = np.random.default_rng(1)
-        for place, chunk in reversed(list(enumerate(chunks))):
-            slopes = rng.uniform(1.0, 2.0, chunk.shape[0])
-            finish(place, Runs(slopes[:, None] * chunk.rounds, 0.0, {}))
-            self.played.setdefault((chunk.problem.label, chunk.label), []).insert(0, slopes)
+        for place, each in reversed(list(enumerate(wanted))):
+            for piece in reversed(each.cut(20)):  # of thirty runs, so that some pieces are shorter than others
+                task, slopes = piece.task, rng.uniform(1.0, 2.0, piece.last - piece.first)
+                finish(place, piece.first, Runs(slopes[:, None] * task.rounds, 0.0, {}))
+
+
+def play_elsewhere(monkeypatch: pytest.MonkeyPatch, file: Path, folder: Path, *percents: int) -> None:
+    """Play a file as on another machine."""
+    monkeypatch.setattr(play, "engine_of", lambda *arguments: Elsewhere())
+    play.main([str(file), str(folder), "--engine", "cuda", "--checkpoints", *map(str, percents)])
 
 
 def test_worlds_that_change_are_judged_by_what_another_machine_has_played(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     monkeypatch.syspath_prepend(BENCHMARKS)
-    drift, device = import_module("drift"), import_module("device")
-    elsewhere = Elsewhere()
-    monkeypatch.setattr(device, "Cuda", lambda: elsewhere)
+    drift = import_module("drift")
     monkeypatch.setattr(drift, "STORED", tmp_path / "stored.json")
-    files = tmp_path / "report.json", tmp_path / "report.npz"
-    assert "12 experiments" in run_script(drift, "report", files[0], "--runs", 30)
-    run_script(device, "play", files[0], "--finals", files[1], "--at", 50, 100)
-    printed = run_script(drift, "store", *files)
+    file, folder = tmp_path / "report.json", tmp_path / "report"
+    assert "12 experiments" in run_script(drift, "report", file, "--runs", 30)
+    play_elsewhere(monkeypatch, file, folder, 50, 100)
+    printed = run_script(drift, "store", folder)
     stored = json.loads((tmp_path / "stored.json").read_text())
 
-    slopes = {names: np.concatenate(parts) for names, parts in elsewhere.played.items()}
+    curves = Result.load(folder).curves()
+    slopes = {(curve.problem, curve.policy): curve.finals / curve.rounds[-1] for curve in curves}
     for row in stored["rows"]:
         mean = row["horizon"] * slopes[row["problem"], row["policy"]].mean()
         assert (row["runs"], row["mean"]) == (30, pytest.approx(mean, rel=1e-6))
@@ -310,85 +311,28 @@ def test_what_is_lost_after_a_change_is_not_judged_by_regrets_that_were_kept_at_
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     monkeypatch.syspath_prepend(BENCHMARKS)
-    drift, device = import_module("drift"), import_module("device")
-    monkeypatch.setattr(device, "Cuda", Elsewhere)
+    drift = import_module("drift")
     monkeypatch.setattr(drift, "STORED", tmp_path / "stored.json")
-    files = tmp_path / "report.json", tmp_path / "report.npz"
-    run_script(drift, "report", files[0], "--runs", 30)
-    run_script(device, "play", files[0], "--finals", files[1], "--at", 60, 100)
+    run_script(drift, "report", tmp_path / "report.json", "--runs", 30)
+    play_elsewhere(monkeypatch, tmp_path / "report.json", tmp_path / "report", 60, 100)
     with pytest.raises(SystemExit, match=r"D3 needs the regret of .* after half of all rounds, 20,000, too"):
-        run_script(drift, "store", *files)
+        run_script(drift, "store", tmp_path / "report")
     assert not (tmp_path / "stored.json").exists()
-
-
-def test_regrets_are_read_at_the_rounds_at_which_they_were_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    elsewhere, device = import_module("elsewhere"), import_module("device")
-    player, files = Elsewhere(), (tmp_path / "report.json", tmp_path / "report.npz")
-    monkeypatch.setattr(device, "Cuda", lambda: player)
-    games = [(BernoulliBandit(), 333), (BernoulliBandit(n_arms=3), 70)]
-    experiments = [Experiment(problem, [CORe()], horizon=horizon, runs=3) for problem, horizon in games]
-    elsewhere.write_experiments(files[0], [each.to_dict() for each in experiments])
-    run_script(device, "play", files[0], "--finals", files[1], "--at", 1, 33, 50, 100)
-    curves = list(elsewhere.result_of(*files).curves())
-    assert [curve.rounds.tolist() for curve in curves] == [[4, 110, 167, 333], [1, 24, 35, 70]]
-    for curve in curves:  # regret rises by the same in every round
-        np.testing.assert_allclose(curve.regret * curve.rounds[-1] / curve.finals[:, None], [curve.rounds] * 3)
-
-
-NOT_KEPT = [[100, 50], [50], [50, 50, 100], [0, 100], [50, 100, 150]]
-
-
-@pytest.mark.parametrize("percents", NOT_KEPT)
-def test_a_device_plays_nothing_before_it_knows_which_regrets_to_keep(
-    percents: list[int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    with pytest.raises(SystemExit) as exit:
-        run_script(import_module("device"), "play", "no file", "--finals", "none.npz", "--at", *percents)
-    assert exit.value.code == 2
-    given = " ".join(map(str, percents))
-    assert capsys.readouterr().err == (
-        f"--at must be whole percents that rise and end with 100, such as 50 100, not {given}\n"
-    )
-
-
-@pytest.mark.parametrize("percents", [*NOT_KEPT, [], [12.5, 100.0]])
-def test_regrets_after_no_such_percents_are_refused(
-    percents: list[float], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    elsewhere, experiment = import_module("elsewhere"), Experiment(BernoulliBandit(), [CORe()], horizon=50, runs=3)
-    elsewhere.write_experiments(tmp_path / "report.json", [experiment.to_dict()])
-    np.savez(tmp_path / "report.npz", percents=percents, **{"comparison|bernoulli|CORe|0": np.ones((3, len(percents)))})
-    with pytest.raises(SystemExit, match="must have regrets after whole percents that rise and end with 100"):
-        elsewhere.result_of(tmp_path / "report.json", tmp_path / "report.npz")
 
 
 def test_exploration_is_chosen_and_compared_by_what_another_machine_has_played(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     monkeypatch.syspath_prepend(BENCHMARKS)
-    exploration, device = import_module("exploration"), import_module("device")
-    monkeypatch.setattr(device, "Cuda", Elsewhere)
+    exploration = import_module("exploration")
     monkeypatch.setattr(exploration, "STORED", tmp_path / "stored.json")
-    files = [tmp_path / name for name in ("grid.json", "grid.npz", "report.json", "report.npz")]
-    run_script(exploration, "grid", files[0], "--runs", 30)
-    run_script(device, "play", files[0], "--finals", files[1])
-    assert "chosen by the rule for arms: alpha" in run_script(exploration, "choose", *files[:2])
-    run_script(exploration, "report", files[2], tmp_path / "stored.json", "--runs", 30)
-    run_script(device, "play", files[2], "--finals", files[3])
-    assert " of " in run_script(exploration, "store", *files[2:])
+    run_script(exploration, "grid", tmp_path / "grid.json", "--runs", 30)
+    play_elsewhere(monkeypatch, tmp_path / "grid.json", tmp_path / "grid", 100)
+    assert "chosen by the rule for arms: alpha" in run_script(exploration, "choose", tmp_path / "grid")
+    run_script(exploration, "report", tmp_path / "report.json", tmp_path / "stored.json", "--runs", 30)
+    play_elsewhere(monkeypatch, tmp_path / "report.json", tmp_path / "report", 100)
+    assert " of " in run_script(exploration, "store", tmp_path / "report")
     assert {"settings", "tuned", "ratios"} < set(json.loads((tmp_path / "stored.json").read_text()))
-
-
-def test_regrets_of_a_play_that_was_interrupted_are_not_taken_for_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    elsewhere, experiment = import_module("elsewhere"), Experiment(BernoulliBandit(), [CORe()], horizon=50, runs=3)
-    elsewhere.write_experiments(tmp_path / "report.json", [experiment.to_dict()])
-    np.savez(tmp_path / "report.npz", percents=[100], **{"comparison|bernoulli|CORe|0": np.ones((2, 1), np.float32)})
-    with pytest.raises(SystemExit, match="has not all 3 runs of CORe on bernoulli"):
-        elsewhere.result_of(tmp_path / "report.json", tmp_path / "report.npz")
 
 
 def choice_of(agent: Agent, *features: Any) -> Any:

@@ -13,10 +13,10 @@ import pytest
 
 import corebandit as cb
 from corebandit.compiled.cuda import kernels
-from corebandit.experiments.chunks import Chunk
 from corebandit.experiments.engines import batches
 from corebandit.experiments.engines.batches import Instances, Table
-from corebandit.experiments.engines.player import play_chunk
+from corebandit.experiments.engines.player import play_runs
+from corebandit.experiments.task import Task
 
 with pytest.MonkeyPatch.context() as patch:
     patch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
@@ -41,8 +41,8 @@ def queue(monkeypatch):
 
 
 def table_of(policy, problem):
-    chunk = Chunk(problem, policy, policy.label, (50, SMALL + 20), 1, "expected", 3, 3 + N_RUNS)
-    return Table(chunk, Instances(problem, 1, 0, 3 + N_RUNS))
+    task = Task(problem, policy, policy.label, (50, SMALL + 20), 1, "expected")
+    return Table(task, Instances(problem, 1, 0, 3 + N_RUNS))
 
 
 @pytest.mark.parametrize(("policy", "problem"), GAMES, ids=[f"{one.label} on {other.name}" for one, other in GAMES])
@@ -55,7 +55,8 @@ def test_a_game_is_compiled_for_a_gpu_and_played_as_by_the_processor(policy, pro
     assert paper_gpu.assembled(text).registers > 0
     if not paper_gpu.COMPILER:
         pytest.skip("there is no C compiler, so that nothing can be played on paper")
-    ours, theirs = table.begin(queue, np.arange(3, 3 + N_RUNS)).results(), play_chunk(table.chunk)
+    ours = table.begin(queue, np.arange(3, 3 + N_RUNS)).results()
+    theirs = play_runs(table.task, 3, 3 + N_RUNS)
     # What is rounded otherwise decides between two arms in some runs, and these go another way from there.
     is_same = np.isclose(ours.regret, theirs.regret, rtol=1e-9, atol=1e-9).all(axis=1)
     assert is_same.mean() >= (WITH_WIDTHS if policy.name in HAVE_WIDTHS else FEWEST_SAME)

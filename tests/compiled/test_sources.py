@@ -54,7 +54,7 @@ def test_imports_are_found_without_a_parser():
 
 def test_what_decides_numbers_imports_nothing_that_only_lists_names():
     roots = {policy.__module__ for policy in known_policies().values()}
-    for module in modules_below(*roots, "corebandit.experiments.chunks", "corebandit.agents.agent"):
+    for module in modules_below(*roots, "corebandit.experiments.task", "corebandit.agents.agent"):
         assert not is_lazy(module), f"{module} hides what it imports"
 
 

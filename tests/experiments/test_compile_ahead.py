@@ -10,9 +10,9 @@ import pytest
 
 import corebandit as cb
 from corebandit.catalogue import policy_from
-from corebandit.experiments.cutting import chunks_of
 from corebandit.experiments.engines import compile_ahead, threads
 from corebandit.experiments.engines.compile_ahead import compiling_ahead, games_to_compile
+from corebandit.experiments.playing import task_of
 from fresh_interpreter import run_python
 
 SPECS = ["UniformRandom", "UCB1", "UCB1(sigma=0.2)"]
@@ -25,9 +25,8 @@ experiment = cb.Experiment({ARMS}, [policy_from(spec) for spec in {SPECS}], hori
 """
 LIST = f"""{EXPERIMENT}
 from corebandit.experiments.engines import compile_ahead
-from corebandit.experiments.cutting import chunks_of
-chunks = [chunk for label in experiment.policies for chunk in chunks_of(experiment, label, 10)]
-games = compile_ahead.games_to_compile(chunks)
+from corebandit.experiments.playing import task_of
+games = compile_ahead.games_to_compile([task_of(experiment, label) for label in experiment.policies])
 print(json.dumps(games))
 """
 WORK = f"""{LIST}
@@ -68,7 +67,7 @@ def test_what_no_other_process_can_compile_is_left_to_the_run():
             return x[:, 0]
 
     experiment = cb.Experiment(cb.LinearBandit(), [cb.EstimatorCORe(OwnEstimator())], horizon=20, runs=1)
-    assert games_to_compile(chunks_of(experiment, *experiment.policies, 10)) == []
+    assert games_to_compile([task_of(experiment, *experiment.policies)]) == []
 
 
 GAMES = [{"policy": i} for i in range(2 * compile_ahead.WORTH_A_PROCESS)]
@@ -138,7 +137,7 @@ def test_a_run_has_a_worker_for_every_thread_but_one(monkeypatch):
         yield
 
     monkeypatch.setattr(threads, "compiling_ahead", recorded)
-    monkeypatch.setattr(threads, "games_to_compile", lambda chunks: [chunk.label for chunk in chunks])
+    monkeypatch.setattr(threads, "games_to_compile", lambda tasks: [task.label for task in tasks])
     experiment = cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()], horizon=20, runs=1)
     cb.run(experiment, jobs=3)
     cb.run(experiment, jobs=1)

@@ -1,59 +1,54 @@
-"""Engines: chunks go in as data, runs come out, whoever plays and wherever."""
+"""Engines: they are told which runs are missing and hand over runs, whoever plays and wherever."""
 
-import base64
-import json
+import pickle
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
 import corebandit as cb
 from corebandit.contracts.errors import DamagedFile
-from corebandit.experiments.chunk_store import ChunkStore
-from corebandit.experiments.cutting import chunks_of
+from corebandit.experiments.chunk_file import chunk_from_bytes, chunk_to_bytes
 from corebandit.experiments.engines import threads
-from corebandit.experiments.engines.player import play_chunk
+from corebandit.experiments.engines.player import play_runs
 from corebandit.experiments.engines.threads import Threads
-from corebandit.experiments.parcels import chunk_from_dict, chunk_to_dict, runs_from_bytes, runs_to_bytes
+from corebandit.experiments.playing import task_of
 
 ELSEWHERE = """
-import base64, json, sys
-from corebandit.experiments.engines.player import play_chunk
-from corebandit.experiments.parcels import chunk_from_dict, runs_to_bytes
-for number, content in enumerate(json.load(sys.stdin)):
-    print(base64.b64encode(runs_to_bytes(str(number), play_chunk(chunk_from_dict(content)))).decode())
+import pickle, sys
+from corebandit.experiments.engines.player import play_runs
+pickle.dump([play_runs(*wanted) for wanted in pickle.load(sys.stdin.buffer)], sys.stdout.buffer)
 """
 
 
 class OtherProcess:
-    """An engine that sends all chunks to another process as one batch, and gives them back in the wrong order."""
+    """An engine that sends all to another process as one batch, and gives it back in the wrong order."""
 
     environment = Threads().environment
-    runs_per_chunk = Threads().runs_per_chunk
 
-    def play(self, chunks, finish):
-        sent = json.dumps([chunk_to_dict(chunk) for chunk in chunks])
-        done = subprocess.run([sys.executable, "-c", ELSEWHERE], input=sent, capture_output=True, text=True, check=True)
-        played = [base64.b64decode(line) for line in done.stdout.split()]
-        for place in reversed(range(len(chunks))):
-            finish(place, runs_from_bytes(str(place), chunks[place].shape, played[place]))
+    def play(self, wanted, finish):
+        sent = pickle.dumps(list(wanted))
+        done = subprocess.run([sys.executable, "-c", ELSEWHERE], input=sent, capture_output=True, check=True)
+        for place, runs in reversed(list(enumerate(pickle.loads(done.stdout)))):
+            finish(place, wanted[place].first, runs)
 
 
 class Rounding:
-    """An engine that rounds differently, and counts what it plays."""
+    """An engine that rounds differently, hands over so many runs at a time, and says what it plays."""
 
     environment = "an engine that rounds to four digits"
-    runs_per_chunk = Threads().runs_per_chunk
 
-    def __init__(self):
-        self.n_played = 0
+    def __init__(self, size=10):
+        self.size, self.played = size, []
 
-    def play(self, chunks, finish):
-        for place, chunk in enumerate(chunks):
-            self.n_played += 1
-            runs = play_chunk(chunk)
-            finish(place, runs._replace(regret=runs.regret.round(4)))
+    def play(self, wanted, finish):
+        for place, each in enumerate(wanted):
+            for piece in each.cut(self.size):
+                self.played.append((piece.task.label, piece.first, piece.last))
+                runs = play_runs(*piece)
+                finish(place, piece.first, runs._replace(regret=runs.regret.round(4)))
 
 
 def experiments():
@@ -64,50 +59,94 @@ def experiments():
 
 
 @pytest.mark.heavy
-def test_chunks_travel_as_data_and_are_played_elsewhere_to_the_same_numbers():
+def test_runs_are_played_elsewhere_to_the_same_numbers():
     assert cb.run(experiments(), engine=OtherProcess()).frame.equals(cb.run(experiments()).frame)
 
 
-def test_a_chunk_that_has_travelled_is_the_same():
-    for experiment in experiments():
-        for chunk in (chunk for label in experiment.policies for chunk in chunks_of(experiment, label, 10)):
-            assert chunk_from_dict(json.loads(json.dumps(chunk_to_dict(chunk)))) == chunk
-
-
-def test_runs_that_are_not_those_of_a_chunk_are_refused():
-    (chunk, *_) = chunks_of(experiments()[0], "UCB1", 10)
-    content = runs_to_bytes("key", play_chunk(chunk))
-    assert np.array_equal(runs_from_bytes("key", chunk.shape, content).regret, play_chunk(chunk).regret)
-    with pytest.raises(DamagedFile, match="another chunk"):
-        runs_from_bytes("other", chunk.shape, content)
-    with pytest.raises(
-        DamagedFile, match=r"regrets of a chunk must be finite numbers of the shape \(3, 100\), not float64"
-    ):
-        runs_from_bytes("key", (3, 100), content)
+def test_runs_come_back_from_bytes_as_they_were():
+    runs = play_runs(task_of(experiments()[0], "UCB1"), 3, 7)._replace(complaint="odd", engine="cuda", wall_seconds=2.0)
+    content = chunk_to_bytes("key", runs)
+    key, again = chunk_from_bytes(content)
+    assert key == "key"
+    assert np.array_equal(again.regret, runs.regret)
+    assert all(map(np.array_equal, again.notes, runs.notes))
+    assert again._replace(regret=None, notes=None) == runs._replace(regret=None, notes=None)
     with pytest.raises(DamagedFile, match="does not fit its digest"):
-        runs_from_bytes("key", chunk.shape, content[:-1])
+        chunk_from_bytes(content[:-1])
 
 
-def test_engines_that_round_differently_never_share_a_chunk(tmp_path):
+def test_engines_that_round_differently_never_share_runs(tmp_path):
     exact = cb.run(experiments(), folder=tmp_path)
     rounding = Rounding()
     rounded = cb.run(experiments(), folder=tmp_path, engine=rounding)
-    assert rounding.n_played == len(list(tmp_path.iterdir())) / 2 == 6
+    assert len(rounding.played) == len(list(tmp_path.iterdir())) / 2 == 6
     assert np.array_equal(rounded.regret("UCB1"), exact.regret("UCB1").round(4))
     assert not np.array_equal(rounded.regret("UCB1"), exact.regret("UCB1"))
     again = cb.run(experiments(), folder=tmp_path, engine=rounding)
-    assert rounding.n_played == 6
+    assert len(rounding.played) == 6
     assert again.frame.equals(rounded.frame)
     assert cb.run(experiments(), folder=tmp_path).frame.equals(exact.frame)
 
 
-def test_a_chunk_that_two_experiments_share_is_played_once(tmp_path):
-    one, *_ = experiments()
-    other = cb.Experiment(one.problem, {"twin": cb.UCB1()}, horizon=200, runs=12, seed=3, name="other")
-    rounding = Rounding()
-    result = cb.run([one, other], folder=tmp_path, engine=rounding)
-    assert rounding.n_played == 4
-    assert np.array_equal(result.regret("twin"), result.regret("UCB1"))
+def arms(runs, label="UCB1", name="one"):
+    return cb.Experiment(cb.GaussianBandit(), {label: cb.UCB1()}, horizon=50, runs=runs, name=name)
+
+
+def test_what_two_experiments_share_is_played_once(tmp_path):
+    rounding = Rounding(size=100)
+    result = cb.run([arms(12), arms(20, "twin", "other")], folder=tmp_path, engine=rounding)
+    assert [span for _, *span in rounding.played] == [[0, 20]]
+    assert np.array_equal(result.regret("twin")[:12], result.regret("UCB1"))
+    assert [len(result.regret(label)) for label in ("UCB1", "twin")] == [12, 20]
+    one, twin = result.curves()
+    assert (one.wall_seconds > 0, twin.wall_seconds) == (True, 0.0), "time is spent once"
+
+
+def test_only_missing_runs_are_played_whatever_the_size_in_which_they_were(tmp_path):
+    whole = cb.run(arms(50), engine=Rounding())
+    for runs, size, expected in ((20, 6, [(0, 6), (6, 12), (12, 18), (18, 20)]), (50, 100, [(20, 50)])):
+        rounding = Rounding(size)
+        cb.run(arms(runs), folder=tmp_path, engine=rounding)
+        assert [tuple(span) for _, *span in rounding.played] == expected
+    kept = {path.name.rpartition(".chunk")[0].partition(".")[2]: path for path in tmp_path.iterdir()}
+    kept["6-12"].unlink()
+    kept["18-20"].write_bytes(b"damaged")
+    rounding = Rounding(4)
+    again = cb.run(arms(50), folder=tmp_path, engine=rounding)
+    assert [tuple(span) for _, *span in rounding.played] == [(6, 10), (10, 12), (18, 20)]
+    assert again.frame.equals(whole.frame)
+    fewer = cb.run(arms(8), folder=tmp_path, engine=rounding)  # of chunks that reach beyond
+    assert np.array_equal(fewer.regret("UCB1"), whole.regret("UCB1")[:8])
+    assert len(rounding.played) == 3
+
+
+def test_chunks_that_overlap_are_cut(tmp_path):
+    for runs in (13, 30):  # by two processes at once, say, in sizes of their own
+        cb.run(arms(runs), folder=tmp_path / str(runs), engine=Rounding(7 if runs == 13 else 30))
+    for path in (tmp_path / "13").iterdir():
+        path.rename(tmp_path / "30" / path.name)
+    (whole,) = (path for path in (tmp_path / "30").iterdir() if ".0-30." in path.name)
+    nothing = Rounding()
+    result = cb.run(arms(30), folder=tmp_path / "30", engine=nothing)
+    assert nothing.played == []
+    assert result.frame.equals(cb.run(arms(30), engine=Rounding()).frame)
+    whole.unlink()
+    cb.run(arms(30), folder=tmp_path / "30", engine=nothing)
+    assert [tuple(span) for _, *span in nothing.played] == [(13, 23), (23, 30)]
+
+
+def test_time_is_that_of_all_starts_together(tmp_path):
+    class Slow(Rounding):
+        def play(self, wanted, finish):
+            time.sleep(0.2)
+            super().play(wanted, finish)
+
+    first = cb.run(arms(10), folder=tmp_path, engine=Slow()).wall_seconds
+    both = cb.run(arms(20), folder=tmp_path, engine=Slow()).wall_seconds
+    again = cb.run(arms(20), folder=tmp_path, engine=Slow()).wall_seconds
+    assert 0.2 <= first <= both - 0.2
+    assert again == both
+    assert cb.run(arms(5), folder=tmp_path, engine=Slow()).wall_seconds == pytest.approx(first / 2)
 
 
 def test_threads_are_told_to_the_engine_not_beside_it():
@@ -117,44 +156,64 @@ def test_threads_are_told_to_the_engine_not_beside_it():
 
 def test_what_was_finished_before_an_error_is_kept(tmp_path):
     class Failing(Rounding):
-        def play(self, chunks, finish):
-            super().play(chunks[:3], finish)
+        def play(self, wanted, finish):
+            super().play(wanted[:3], finish)
             raise OSError("the machine is gone")
 
     with pytest.raises(OSError, match="the machine is gone"):
         cb.run(experiments(), folder=tmp_path, engine=Failing())
-    assert len(list(tmp_path.glob("*.chunk"))) == 3
+    assert len(list(tmp_path.glob("*.chunk"))) == 5
 
 
 class Wrong:
     """An engine that hands over something else than it should."""
 
     environment = "wrong"
-    runs_per_chunk = Threads().runs_per_chunk
 
     def __init__(self, wrongly):
         self.wrongly = wrongly
 
-    def play(self, chunks, finish):
-        for place, chunk in enumerate(chunks):
-            for pair in self.wrongly(place, play_chunk(chunk)):
-                finish(*pair)
+    def play(self, wanted, finish):
+        for place, each in enumerate(wanted):
+            for handed in self.wrongly(place, each.first, play_runs(*each)):
+                finish(*handed)
 
 
 @pytest.mark.parametrize(
     ("wrongly", "sentence"),
     [
-        (lambda place, runs: [(place - 3, runs)], "finished chunk -3 of 6, which is none of those that wait"),
-        (lambda place, runs: [(place + 100, runs)], "finished chunk 100 of 6"),
-        (lambda place, runs: [(place, runs)] * 2, "finished chunk 0 of 6, which is none of those that wait"),
-        (lambda place, runs: [(place, runs)] if place < 4 else [], "Wrong left 2 of 6 chunks unplayed"),
+        (lambda place, first, runs: [(place - 3, first, runs)], "asked for 4 things, and finished the one at place -3"),
         (
-            lambda place, runs: [(place, runs._replace(regret=runs.regret[:4]))],
-            r"CORe: regrets of a chunk .* not float64 \(4",
+            lambda place, first, runs: [(place + 100, first, runs)],
+            "asked for 4 things, and finished the one at place 1",
         ),
-        (lambda place, runs: [(place, runs._replace(regret=runs.regret.astype("f4")))], "CORe: regrets .* float32"),
-        (lambda place, runs: [(place, runs._replace(regret=runs.regret * np.nan))], "CORe: regrets .* finite"),
-        (lambda place, runs: [(place, runs._replace(measures={"a": np.zeros(99)}))], "CORe: the measure a"),
+        (lambda place, first, runs: [(place, first, runs)] * 2, "the runs 0 to 11 of CORe, which are none of those"),
+        (lambda place, first, runs: [(place, first + 1, runs)], "the runs 1 to 12 of CORe, which are none of those"),
+        (lambda place, first, runs: [(place, -1, runs)], "the runs -1 to 10 of CORe, which are none of those"),
+        (lambda place, first, runs: [(place, first, runs.part(0, 0))], "the runs 0 to -1 of CORe, which are none"),
+        (lambda place, first, runs: [(place, first, runs)] if place < 2 else [], "Wrong left 5 of 29 runs unplayed"),
+        (lambda place, first, runs: [(place, first, runs.part(0, 2))], "Wrong left 21 of 29 runs unplayed"),
+        (
+            lambda place, first, runs: [(place, first, runs._replace(regret=runs.regret[:4]))],
+            r"CORe: the note .* must be of the shape \(4",
+        ),
+        (
+            lambda place, first, runs: [(place, first, runs._replace(regret=runs.regret[:, :4]))],
+            r"CORe: regrets must .* not float64 \(12, 4",
+        ),
+        (
+            lambda place, first, runs: [(place, first, runs._replace(regret=runs.regret.astype("f4")))],
+            "CORe: regrets .* float32",
+        ),
+        (
+            lambda place, first, runs: [(place, first, runs._replace(regret=runs.regret * np.nan))],
+            "CORe: regrets .* finite",
+        ),
+        (lambda place, first, runs: [(place, first, runs._replace(regret=None))], "CORe: regrets .* not NoneType"),
+        (
+            lambda place, first, runs: [(place, first, runs._replace(measures={"a": np.zeros(99)}))],
+            "CORe: the measure a",
+        ),
     ],
 )
 def test_an_engine_is_not_believed(wrongly, sentence, tmp_path):
@@ -162,42 +221,32 @@ def test_an_engine_is_not_believed(wrongly, sentence, tmp_path):
         cb.run(experiments(), engine=Wrong(wrongly), folder=tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("part", "value", "sentence"),
-    [
-        ("environment", None, "the environment of an engine must be a text, not None"),
-        ("runs_per_chunk", lambda policy: 0, "runs_per_chunk of an engine must be a whole number of at least 1, not 0"),
-        ("runs_per_chunk", lambda policy: 2.5, "runs_per_chunk of an engine must be a whole number"),
-    ],
-)
-def test_parts_of_an_engine_that_are_wrong_are_named(part, value, sentence):
+def test_the_environment_of_an_engine_is_a_text():
     engine = Rounding()
-    setattr(engine, part, value)
-    with pytest.raises(cb.BadInput, match=sentence):
+    engine.environment = None
+    with pytest.raises(cb.BadInput, match="the environment of an engine must be a text, not None"):
         cb.run(experiments(), engine=engine)
 
 
 @pytest.mark.parametrize("engine", ["thread", Threads, object()])
 def test_what_is_no_engine_is_refused(engine):
-    with pytest.raises(
-        cb.BadInput, match="engine must be threads, cuda, a file of runs that another machine has played, or an"
-    ):
+    with pytest.raises(cb.BadInput, match="engine must be threads, cuda, or an object with environment and play"):
         cb.run(experiments(), engine=engine)
 
 
 def test_what_threads_finish_is_kept_though_nobody_waits(tmp_path, monkeypatch):
     n_finished = 0
-    play = threads.play_chunk
+    play = threads.play_runs
 
-    def counted(chunk, stop):
+    def counted(*wanted):
         nonlocal n_finished
-        runs = play(chunk, stop)
+        runs = play(*wanted)
         n_finished += 1
         if n_finished == 5:
             raise RuntimeError("something else fails")
         return runs
 
-    monkeypatch.setattr(threads, "play_chunk", counted)
+    monkeypatch.setattr(threads, "play_runs", counted)
     many = cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()], horizon=50, runs=400)
     with pytest.raises(RuntimeError, match="something else fails"):
         cb.run(many, folder=tmp_path, jobs=3)
@@ -214,11 +263,3 @@ def test_complaints_are_kept_with_the_runs(tmp_path):
     for _ in range(2):
         with pytest.warns(UserWarning, match="it: nothing converges"):
             cb.run(experiment, folder=tmp_path)
-
-
-def test_a_folder_that_another_run_removed_is_made_again(tmp_path):
-    store = ChunkStore(tmp_path / "chunks")
-    (tmp_path / "chunks").rmdir()
-    (chunk, *_) = chunks_of(experiments()[0], "UCB1", 10)
-    store.keep("key", play_chunk(chunk))
-    assert store.find("key", chunk.shape) is not None

@@ -1,5 +1,4 @@
 import contextlib
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +6,7 @@ import polars as pl
 import pytest
 
 import corebandit as cb
+from corebandit.experiments import result_files
 from corebandit.experiments.curve import Curve
 from corebandit.experiments.description import Point
 from corebandit.experiments.reporting import report_of
@@ -81,7 +81,7 @@ def test_a_saved_result_is_the_same_when_loaded(result, tmp_path):
     loaded = cb.Result.load(tmp_path / "deep" / "folder")
     assert loaded.frame.equals(result.frame)
     assert loaded.summary().equals(result.summary())
-    with pytest.raises(ValueError, match=r"holds no result, as result.save writes it: there is no results\.parquet"):
+    with pytest.raises(ValueError, match=r"holds no result, as result.save writes it: there is no experiments\.json"):
         cb.Result.load(tmp_path)
 
 
@@ -168,7 +168,7 @@ def test_publishing_writes_figures_of_sweeps_and_drawings_but_no_curves_of_sweep
 def test_a_damaged_result_is_refused(result, tmp_path):
     result.save(tmp_path)
     rng = np.random.default_rng(0)
-    for name in ("results.parquet", "experiments.json"):
+    for name in ("runs-1.npz", "experiments.json"):
         path = tmp_path / name
         whole = path.read_bytes()
         for place in rng.integers(len(whole), size=40):
@@ -185,15 +185,25 @@ def test_a_damaged_result_is_refused(result, tmp_path):
     assert cb.Result.load(tmp_path).frame.equals(result.frame)
 
 
-def test_a_result_that_0_4_saved_has_no_digest_and_is_read(result, tmp_path):
+def test_other_programs_read_the_frame(result, tmp_path):
     result.save(tmp_path)
-    description = json.loads((tmp_path / "experiments.json").read_text())
-    (tmp_path / "experiments.json").write_text(
-        json.dumps({key: description[key] for key in ("experiments", "cpu_seconds")})
-    )
-    loaded, noted = cb.Result.load(tmp_path).summary(), ["best_arm_share", "simple_regret"]
-    assert loaded.drop(noted).equals(result.summary().drop(noted))
-    assert loaded[noted].null_count().sum_horizontal().item() == 2 * loaded.height
+    assert pl.read_parquet(tmp_path / "results.parquet").equals(result.frame)
+    (tmp_path / "results.parquet").unlink()  # which nothing here reads
+    assert cb.Result.load(tmp_path).frame.equals(result.frame)
+
+
+def test_large_results_are_written_to_several_files_and_a_smaller_one_leaves_none_of_them(
+    result, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(result_files, "LARGEST", 25_000)
+    result.save(tmp_path)
+    assert {path.name for path in tmp_path.glob("runs-*")} > {"runs-1.npz", "runs-2.npz"}
+    loaded = cb.Result.load(tmp_path)
+    assert loaded.frame.equals(result.frame)
+    assert loaded.runs().equals(result.runs())  # means are shared between files
+    cb.Result(result.experiments, result.curves()[:1]).save(tmp_path)
+    assert [path.name for path in tmp_path.glob("runs-*")] == ["runs-1.npz"]
+    assert cb.Result.load(tmp_path).runs().height == 12
 
 
 def test_a_full_disk_while_publishing_is_a_sentence(result, tmp_path, monkeypatch):
@@ -241,18 +251,6 @@ def test_what_was_computed_cannot_be_changed(result):
             array[:] = 0.0
     assert curve.means is curve.means
     assert curve.final is curve.final
-
-
-def test_rows_in_another_order_are_refused(result, tmp_path):
-    result.save(tmp_path)
-    description = json.loads((tmp_path / "experiments.json").read_text())
-    kept = {key: description[key] for key in ("experiments", "cpu_seconds")}  # as 0.4 wrote it, without a digest
-    (tmp_path / "experiments.json").write_text(json.dumps(kept))
-    pl.read_parquet(tmp_path / "results.parquet").sample(fraction=1.0, shuffle=True, seed=1).write_parquet(
-        tmp_path / "results.parquet"
-    )
-    with pytest.raises(cb.DamagedFile, match=r"not run after run|damaged"):
-        cb.Result.load(tmp_path)
 
 
 def test_titles_are_kept_by_curve(tmp_path):

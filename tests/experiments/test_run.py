@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import corebandit as cb
-from corebandit.experiments.chunk_keys import _contents
-from corebandit.experiments.cutting import chunks_of
+from corebandit.experiments.keys import _contents
 from playing import keys_of
 
 
@@ -135,10 +134,10 @@ def test_an_edited_policy_of_the_users_own_is_not_mixed_with_its_old_results(tmp
         "    def start(self, n_arms, horizon, capacity):\n        return MineState(np.zeros(n_arms))\n"
     )
     script = (
-        "import corebandit as cb, edited_policy\nfrom corebandit.experiments.cutting import chunks_of\n"
-        "from corebandit.experiments.chunk_keys import chunk_keys\n"
+        "import corebandit as cb, edited_policy\nfrom corebandit.experiments.playing import task_of\n"
+        "from corebandit.experiments.keys import key_of\n"
         "experiment = cb.Experiment(cb.BernoulliBandit(), [edited_policy.Mine()], runs=1)\n"
-        "print(chunk_keys(chunks_of(experiment, 'Mine', 10), ''))\n"
+        "print(key_of(task_of(experiment, 'Mine'), ''))\n"
     )
 
     def key(text):
@@ -156,13 +155,13 @@ def test_a_killed_run_ends_with_the_same_results_after_a_second_start(tmp_path):
 import os, signal
 import corebandit as cb
 from corebandit.experiments.engines import threads
-play, left = threads.play_chunk, [None] * 5
+play, left = threads.play_runs, [None] * 5
 
 def play_or_die(*arguments):
     left.pop() if left else os.kill(os.getpid(), signal.SIGKILL)
     return play(*arguments)
 
-threads.play_chunk = play_or_die
+threads.play_runs = play_or_die
 experiment = cb.Experiment(cb.GaussianBandit(), [cb.CORe(), cb.UCB1()], horizon=500, runs=60)
 cb.run(experiment, folder={str(tmp_path)!r})
 """
@@ -211,11 +210,6 @@ def test_bad_arguments_are_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="cannot write results to"):
         cb.run(small(), folder=tmp_path / "file" / "below")
-
-
-def test_chunks_cover_every_run_once():
-    covered = [run for chunk in chunks_of(small(), "UCB1", 10) for run in range(chunk.first, chunk.last)]
-    assert covered == list(range(23))
 
 
 def test_twins_may_be_written_by_two_threads_at_once(tmp_path):

@@ -10,8 +10,8 @@ import pytest
 
 import corebandit as cb
 from corebandit.contracts.state import FloatArray
-from corebandit.experiments.cutting import chunk_of
-from corebandit.experiments.engines.player import Stopped, play_chunk
+from corebandit.experiments.engines.player import Stopped, play_runs
+from corebandit.experiments.playing import task_of
 
 
 class Bonus:
@@ -82,4 +82,4 @@ def test_it_stops_in_the_middle_of_a_run():
 
     long = experiment(PythonUCB(), horizon=10**6).with_policies({"it": Watched()})
     with pytest.raises(Stopped):
-        play_chunk(chunk_of(long, "it", 0, 1), stop)
+        play_runs(task_of(long, "it"), 0, 1, stop)

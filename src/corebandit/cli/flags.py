@@ -23,7 +23,7 @@ Jobs = Annotated[int | None, typer.Option(help="Threads; no number depends on it
 EngineOption = Annotated[
     str | None,
     typer.Option(
-        help="Who plays: threads; cuda, an NVIDIA GPU; or a file of runs that another machine has played.",
+        help="Who plays: threads, or cuda, an NVIDIA GPU.",
         show_default="threads",
     ),
 ]

@@ -1,19 +1,22 @@
-"""Finished chunks in a folder, one file each, written whole or not at all.
+"""Finished runs in a folder: each file a chunk, runs of one task one after another, written whole or not at all.
 
 Each file carries its own key and a digest. One that is damaged, of another shape, or that belongs to another key is as
-good as none: the chunk is played again.
+good as none: its runs are played again.
 """
 
 import contextlib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from corebandit.contracts.atomic_files import make_folder, remove_leftovers, write_whole
 from corebandit.contracts.errors import DamagedFile
-from corebandit.experiments.chunks import Runs
-from corebandit.experiments.parcels import runs_from_bytes, runs_to_bytes
+from corebandit.experiments.chunk_file import check_runs, chunk_from_bytes, chunk_to_bytes
+from corebandit.experiments.keys import chunk_key
+from corebandit.experiments.task import Runs, Wanted
 
 ENDING = ".chunk"
+NAME = re.compile(rf"(\w+)\.(\d+)-(\d+){ENDING}")  # the key of the task, the first run, one past the last
 
 
 class ChunkStore:
@@ -25,29 +28,42 @@ class ChunkStore:
         self._made = [path for path in (folder, *folder.parents) if not path.exists()]
         make_folder(folder)
         remove_leftovers(folder)
+        self._spans: dict[str, set[tuple[int, int]]] = {}
+        for found in filter(None, (NAME.fullmatch(path.name) for path in folder.iterdir())):
+            self._spans.setdefault(found[1], set()).add((int(found[2]), int(found[3])))
 
-    def find(self, key: str, shape: tuple[int, int]) -> Runs | None:
-        """Return the runs of the chunk of this key, or None if they are not there, or not what they should be."""
-        try:
-            return runs_from_bytes(key, shape, self._path(key).read_bytes())
-        except (OSError, DamagedFile):
-            return None
+    def find(self, key: str, wanted: Wanted) -> Iterator[tuple[int, Runs]]:
+        """Yield the chunks of a task of this key that hold any of the wanted runs, with the number of their first."""
+        for chunk in self._chunks(key, wanted):
+            try:
+                own_key, runs = chunk_from_bytes(self._path(key, chunk).read_bytes())
+                check_runs(runs, (chunk.last - chunk.first, len(wanted.task.checkpoints)))
+            except (OSError, DamagedFile):
+                continue
+            if own_key == chunk_key(key, chunk):
+                yield chunk.first, runs
 
-    def keep(self, key: str, runs: Runs) -> None:
+    def keep(self, key: str, chunk: Wanted, runs: Runs) -> None:
         """Write the runs of a chunk."""
         make_folder(self.folder)  # another run may have left nothing in it, and removed it
-        write_whole(self._path(key), runs_to_bytes(key, runs))
+        write_whole(self._path(key, chunk), chunk_to_bytes(chunk_key(key, chunk), runs))
+        self._spans.setdefault(key, set()).add((chunk.first, chunk.last))
 
-    def _path(self, key: str) -> Path:
-        return self.folder / f"{key}{ENDING}"
+    def forget(self, key: str, wanted: Wanted) -> None:
+        """Forget the chunks that hold any of these runs, and no others: somebody may have waited long for those."""
+        for chunk in self._chunks(key, wanted):
+            self._path(key, chunk).unlink(missing_ok=True)
+            self._spans[key].remove((chunk.first, chunk.last))
+
+    def _chunks(self, key: str, wanted: Wanted) -> list[Wanted]:
+        spans = sorted(self._spans.get(key, ()))
+        return [Wanted(wanted.task, *span) for span in spans if span[0] < wanted.last and span[1] > wanted.first]
+
+    def _path(self, key: str, chunk: Wanted) -> Path:
+        return self.folder / f"{key}.{chunk.first}-{chunk.last}{ENDING}"
 
     def leave_nothing_empty(self) -> None:
         """Remove the folders made here if they hold nothing."""
         with contextlib.suppress(OSError):  # one holds something
             for path in self._made:
                 path.rmdir()
-
-    def forget(self, keys: Iterable[str]) -> None:
-        """Forget the chunks of these keys, and no others: somebody may have waited long for those."""
-        for key in keys:
-            self._path(key).unlink(missing_ok=True)

@@ -10,6 +10,7 @@ import numpy as np
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.experiments.statistics import Interval, mean_interval, mean_intervals
+from corebandit.experiments.task import Runs
 from corebandit.games.notes import Notes
 
 REGRET, BEST_ARM_SHARE, SIMPLE_REGRET = QUANTITIES = ("regret", "best-arm share", "simple regret")
@@ -27,9 +28,10 @@ class Curve:
     regret: FloatArray  # (runs, checkpoints)
     cpu_seconds: float
     measures: Mapping[str, FloatArray] = field(default_factory=dict)  # (runs,) each
-    notes: Notes | None = None  # with an axis for the runs in front; those of 0.4 have none
+    notes: Notes | None = None  # with an axis for the runs in front, if they were kept
     engine: str = ""  # who played them, if not threads that were asked to
     part: str = ""  # of the experiment
+    wall_seconds: float = 0.0  # by the clock, over all starts, not counting what was spent on others meanwhile
 
     def __post_init__(self) -> None:
         """Freeze the runs: what is computed from them is computed once."""
@@ -79,9 +81,7 @@ class Curve:
         if of == REGRET:
             return self.regret
         if self.notes is None:
-            raise BadInput(
-                f"there is no {of} of {self.policy}: this result was made by a version that kept regret alone"
-            )
+            raise BadInput(f"there is no {of} of {self.policy}: of these runs regret alone was kept")
         return self.notes.best_rounds / self.rounds if of == BEST_ARM_SHARE else self.notes.simple_regret
 
     @property
@@ -114,3 +114,14 @@ class Curve:
         for array in means:
             array.setflags(write=False)
         return means
+
+
+def curve_of(names: Mapping[str, Any], title: str, rounds: IntArray, runs: Runs) -> Curve:
+    """Return the curve of these runs; the names are those of `Curve.names`."""
+    facts = {fact: value for fact, value in runs._asdict().items() if fact != "complaint"}
+    return Curve(**names, title=title, rounds=rounds, **facts)
+
+
+def runs_of(curve: Curve) -> Runs:
+    """Return the runs of a curve, without what they complained of."""
+    return Runs(**{fact: getattr(curve, fact) for fact in Runs._fields if fact != "complaint"})

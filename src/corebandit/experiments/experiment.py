@@ -11,9 +11,9 @@ from corebandit.contracts.instances import check_instance
 from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe, digest
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_choice, check_count, range_in_words, shortened
-from corebandit.experiments.chunks import drawn
 from corebandit.experiments.description import Point, described_arguments, with_files
 from corebandit.experiments.memory_need import check_memory, check_memory_of_actions
+from corebandit.experiments.task import drawn
 from corebandit.games.blame import blaming, is_foreign
 from corebandit.games.kinds import game_of
 from corebandit.parts.warm_up import warn_if_endless

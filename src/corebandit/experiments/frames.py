@@ -1,9 +1,13 @@
 """The columns of the frames that results are shown and saved as."""
 
+import io
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+from corebandit.contracts.atomic_files import write_whole
 
 NAMES = {"experiment": pl.String, "part": pl.String, "problem": pl.String, "policy": pl.String}
 MEAN_CURVES = {
@@ -73,3 +77,10 @@ def frame_of(schema: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> p
         kinds = {name: schema[name] for name in columns}
         frames.append(pl.DataFrame(columns, schema=kinds).with_columns(names).select(*schema))
     return pl.concat([pl.DataFrame(schema=schema), *frames])
+
+
+def write_frame(folder: Path, frame: pl.DataFrame) -> None:
+    """Write a frame as Parquet, for other programs: nothing here reads it."""
+    table = io.BytesIO()
+    frame.write_parquet(table)
+    write_whole(folder / "results.parquet", table.getvalue())

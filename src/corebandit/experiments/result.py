@@ -25,6 +25,7 @@ from corebandit.experiments.frames import (
     SUMMARY,
     SWEEPS,
     frame_of,
+    write_frame,
 )
 from corebandit.experiments.reporting import figure_of, report_of
 from corebandit.experiments.result_files import read_result, write_result
@@ -108,7 +109,7 @@ class Result:
         """
         curve = self._found(policy, problem, experiment, part)
         if curve.notes is None:
-            raise BadInput(f"there are no notes of {policy}: this result was made by a version that kept regret alone")
+            raise BadInput(f"there are no notes of {policy}: of these runs regret alone was kept")
         return curve.notes
 
     def actions(
@@ -316,14 +317,20 @@ class Result:
         self.save(folder)
         return report_of(self, About(title)).write(Path(folder))
 
+    @property
+    def wall_seconds(self) -> float:
+        """Return how long all runs took by the clock, over all starts."""
+        return sum(curve.wall_seconds for curve in self._curves)
+
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the result to a folder, for `Result.load`."""
-        write_result(Path(folder), self.experiments, self._curves, self.frame)
+        """Write the result to a folder, for `Result.load`; and its frame as Parquet, for other programs."""
+        write_result(Path(folder), self.experiments, self._curves)
+        write_frame(Path(folder), self.frame)
 
     @classmethod
-    def load(cls, folder: str | os.PathLike[str]) -> "Result":
-        """Read a result that `save`, or the command line, has written."""
-        return cls(*read_result(Path(folder)))
+    def load(cls, *folders: str | os.PathLike[str]) -> "Result":
+        """Read what `save` or a machine that played has written; of a study in pieces name all folders."""
+        return cls(*read_result(*map(Path, folders)))
 
 
 def _place(experiment: Mapping[str, Any]) -> tuple[str, ...]:

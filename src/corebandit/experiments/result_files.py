@@ -1,4 +1,7 @@
-"""Results in a folder: a Parquet file of regrets, notes, and a JSON file of the experiments that made them."""
+"""Results in a folder: a JSON file of the experiments and of what is known of their runs, and the runs as arrays.
+
+NumPy alone writes them and reads them, so that another machine can do the playing.
+"""
 
 import io
 import json
@@ -9,124 +12,133 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
+from numpy.typing import DTypeLike, NDArray
 
 from corebandit.contracts.atomic_files import digest_of, fits_its_digest, json_with_digest, make_folder, write_whole
 from corebandit.contracts.errors import BadInput, DamagedFile
-from corebandit.experiments.curve import Curve
-from corebandit.experiments.frames import FRAME, NAMES
-from corebandit.experiments.parcels import check_notes
-from corebandit.games.notes import Notes
+from corebandit.experiments.chunk_file import check_runs, from_arrays, to_arrays
+from corebandit.experiments.curve import Curve, curve_of, runs_of
+from corebandit.experiments.task import together
 
 UNREADABLE = (
     *(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError, EOFError),
-    *(zipfile.BadZipFile, zlib.error, pl.exceptions.PolarsError),
+    *(zipfile.BadZipFile, zlib.error),
 )
-RESULTS, EXPERIMENTS, NOTES = "results.parquet", "experiments.json", "notes.npz"
+EXPERIMENTS, RUNS = "experiments.json", "runs-{}.npz"
+FACTS = ("cpu_seconds", "wall_seconds", "engine")
+LARGEST = 15_000_000  # bytes of a file of runs, before they are compressed, if it holds several curves
+MEANS = "note means"  # which policies on one problem share
+
+Arrays = dict[str, NDArray[Any]]
 
 
 def write_result(
-    folder: Path, experiments: Sequence[Mapping[str, Any]], curves: Sequence[Curve], frame: pl.DataFrame
+    folder: Path,
+    experiments: Sequence[Mapping[str, Any]],
+    curves: Sequence[Curve],
+    first_run: int = 0,
+    kept_as: DTypeLike = np.float64,
 ) -> None:
-    """Write descriptions of experiments, their curves and the frame that shows these."""
+    """Write descriptions of experiments and their curves, regrets as floats of this type."""
     make_folder(folder)
-    table = io.BytesIO()
-    frame.write_parquet(table)
-    write_whole(folder / RESULTS, table.getvalue())
-    measured = [
-        {**curve.names, "values": {name: values.tolist() for name, values in curve.measures.items()}}
+    files = {}
+    for number, arrays in enumerate(_packed(curves, kept_as), start=1):
+        content = io.BytesIO()
+        np.savez_compressed(content, allow_pickle=False, **arrays)
+        files[name := RUNS.format(number)] = digest_of(content.getvalue())
+        write_whole(folder / name, content.getvalue())
+    known = [
+        {"names": curve.names, "title": curve.title, **{fact: getattr(curve, fact) for fact in FACTS}}
         for curve in curves
-        if curve.measures
     ]
-    notes = _notes_to_bytes(curves)
-    write_whole(folder / NOTES, notes)
-    description = {
-        "experiments": experiments,
-        "cpu_seconds": [_facts(curve) for curve in curves],
-        **({"measures": measured} if measured else {}),
-        RESULTS: digest_of(table.getvalue()),
-        NOTES: digest_of(notes),
-    }
-    write_whole(folder / EXPERIMENTS, json_with_digest(description, indent=1))
+    described = {"experiments": experiments, "curves": known, "first_run": first_run, "files": files}
+    write_whole(folder / EXPERIMENTS, json_with_digest(described, indent=1))
+    for left in folder.glob(RUNS.format("*")):  # by a result that was here before
+        if left.name not in files:
+            left.unlink()
 
 
-def _facts(curve: Curve) -> dict[str, Any]:
-    """Return what is known of a curve besides its numbers."""
-    facts = {**curve.names, "title": curve.title, "cpu_seconds": curve.cpu_seconds}
-    return {**facts, "engine": curve.engine} if curve.engine else facts
+def read_result(*folders: Path) -> tuple[list[dict[str, Any]], list[Curve]]:
+    """Return the descriptions of experiments and the curves that folders hold, runs of the same curves joined."""
+    experiments: dict[str, dict[str, Any]] = {}
+    parts: dict[tuple[str, ...], list[tuple[int, Curve]]] = {}
+    for folder in folders:
+        described, curves, first_run = _read(folder)
+        for each in described:
+            same = experiments.setdefault(json.dumps({**each, "runs": 0}), each)
+            same["runs"] = max(same["runs"], each["runs"])
+        for curve in curves:
+            parts.setdefault(tuple(curve.names.values()), []).append((first_run, curve))
+    return list(experiments.values()), [_joined(each) for each in parts.values()]
 
 
-def read_result(folder: Path) -> tuple[list[dict[str, Any]], list[Curve]]:
-    """Return the descriptions of experiments and the curves that a folder holds."""
-    for name in (RESULTS, EXPERIMENTS):
-        if not (folder / name).is_file():
-            raise BadInput(f"{folder} holds no result, as result.save writes it: there is no {name}")
+def _joined(parts: list[tuple[int, Curve]]) -> Curve:
+    """Return the runs of one policy that were played in several parts."""
+    parts.sort(key=lambda part: part[0])
+    curves, expected = [curve for _, curve in parts], 0
+    for first_run, curve in parts:
+        name = "/".join(curve.names.values())
+        if first_run != expected:
+            what = f"lack the runs {expected} to {first_run - 1}" if first_run > expected else "have runs twice"
+            raise BadInput(f"these folders {what} of {name}: Result.load takes all folders of a study, each once")
+        if not np.array_equal(curve.rounds, curves[0].rounds):
+            raise BadInput(f"the regrets of {name} were kept at other rounds in one folder than in another")
+        expected += len(curve.regret)
+    first = curves[0]
+    return (
+        first
+        if len(curves) == 1
+        else curve_of(first.names, first.title, first.rounds, together(list(map(runs_of, curves))))
+    )
+
+
+def _packed(curves: Sequence[Curve], kept_as: DTypeLike) -> Iterator[Arrays]:
+    """Yield what goes into one file after another: arrays, named by the place of their curve.
+
+    Policies on one problem share the means of its arms: they are written once, and then their place is.
+    """
+    packed: Arrays = {}
+    first: dict[str, int] = {}
+    for place, curve in enumerate(curves):
+        arrays = {"rounds": curve.rounds, **to_arrays(runs_of(curve)), "regret": curve.regret.astype(kept_as)}
+        if MEANS in arrays:
+            original = first.setdefault(digest_of(arrays[MEANS].tobytes()), place)
+            arrays[MEANS] = arrays[MEANS] if original == place else np.array(original)
+        if packed and sum(array.nbytes for array in (*packed.values(), *arrays.values())) > LARGEST:
+            yield packed
+            packed = {}
+        packed |= {f"{place} {name}": array for name, array in arrays.items()}
+    yield packed
+
+
+def _read(folder: Path) -> tuple[list[dict[str, Any]], list[Curve], int]:
+    """Return descriptions, curves, and the number of their first run."""
+    if not (folder / EXPERIMENTS).is_file():
+        raise BadInput(f"{folder} holds no result, as result.save writes it: there is no {EXPERIMENTS}")
     try:
-        table, text = (folder / RESULTS).read_bytes(), (folder / EXPERIMENTS).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise DamagedFile(f"{folder / EXPERIMENTS} is damaged: {error}") from error
-    try:
-        description = json.loads(text)
-        is_whole = "digest" not in description or (  # 0.4 wrote none
-            fits_its_digest(description) and description[RESULTS] == digest_of(table)
-        )
-        notes = _notes_of(folder, description)
-        frame = pl.read_parquet(io.BytesIO(table))
-        if not is_whole or dict(frame.schema) != FRAME:
-            raise DamagedFile("its content does not fit its digest")
-        return description["experiments"], list(_curves(frame, description, notes))
+        described = json.loads((folder / EXPERIMENTS).read_text(encoding="utf-8"))
+        if not fits_its_digest(described):
+            raise DamagedFile(f"{EXPERIMENTS} does not fit its digest")
+        arrays: list[Arrays] = [{} for _ in described["curves"]]
+        for name, digest in described["files"].items():
+            content = (folder / name).read_bytes()
+            if digest_of(content) != digest:
+                raise DamagedFile(f"{name} does not fit its digest")
+            with np.load(io.BytesIO(content), allow_pickle=False) as saved:
+                for full in saved:
+                    place, _, name = full.partition(" ")
+                    arrays[int(place)][name] = saved[full]
+        for own in arrays:
+            if own.get(MEANS, np.zeros(1)).ndim == 0:
+                own[MEANS] = arrays[int(own[MEANS])][MEANS]
+        curves = [_curve(*pair) for pair in zip(described["curves"], arrays, strict=True)]
+        return described["experiments"], curves, int(described["first_run"])
     except UNREADABLE as error:
         raise DamagedFile(f"{folder} holds a result that is damaged: {str(error).partition(chr(10))[0]}") from error
 
 
-def _notes_to_bytes(curves: Sequence[Curve]) -> bytes:
-    """Return the notes of all curves by their places; means that several share are written once."""
-    arrays: dict[str, Any] = {}
-    first: dict[str, int] = {}
-    for place, curve in enumerate(curves):
-        for name, values in curve.notes._asdict().items() if curve.notes else ():
-            original = first.setdefault(digest_of(values.tobytes()), place) if name == "means" else place
-            arrays[f"{place} {name}"] = values if original == place else np.array(original)
-    content = io.BytesIO()
-    np.savez_compressed(content, **arrays)
-    return content.getvalue()
-
-
-def _notes_of(folder: Path, description: Mapping[str, Any]) -> dict[int, Notes]:
-    """Return the notes by the places of curves; earlier versions wrote none."""
-    if NOTES not in description:
-        return {}
-    content = (folder / NOTES).read_bytes()
-    if digest_of(content) != description[NOTES]:
-        raise DamagedFile(f"{NOTES} does not fit its digest")
-    with np.load(io.BytesIO(content), allow_pickle=False) as saved:
-        arrays = {name: saved[name] for name in saved}
-    noted = {}
-    for place in sorted({int(name.partition(" ")[0]) for name in arrays}):
-        own = {name: arrays[f"{place} {name}"] for name in Notes._fields}
-        if own["means"].ndim == 0:
-            own["means"] = arrays[f"{own['means']} means"]
-        noted[place] = Notes(**own)
-    return noted
-
-
-def _curves(frame: pl.DataFrame, description: Mapping[str, Any], noted: Mapping[int, Notes]) -> Iterator[Curve]:
-    """Yield the curves that were saved as a frame and a description."""
-    titles = {(one["name"], one.get("part", ""), one["label"]): one["title"] for one in description["experiments"]}
-    known = {tuple(row[name] for name in NAMES): row for row in description["cpu_seconds"]}
-    measured = {tuple(row[name] for name in NAMES): row["values"] for row in description.get("measures", ())}
-    for place, (key, rows) in enumerate(frame.group_by(*NAMES, maintain_order=True)):
-        experiment, part, problem, policy = (str(name) for name in key)
-        rounds = rows["round"].unique(maintain_order=True).to_numpy()
-        regret = rows["regret"].to_numpy().reshape(-1, rounds.size)
-        places = np.repeat(np.arange(len(regret)), rounds.size), np.tile(rounds, len(regret))
-        if not all(map(np.array_equal, places, (rows["run"].to_numpy(), rows["round"].to_numpy()))):
-            raise DamagedFile(f"the rows of {policy} are not run after run, round after round")
-        measures = {name: np.array(values, np.float64) for name, values in measured.get(key, {}).items()}
-        if any(values.shape != (len(regret),) for values in measures.values()):
-            raise DamagedFile(f"the measures of {policy} are not one of each run")
-        title = str(known[key].get("title", titles[experiment, part, problem]))
-        if notes := noted.get(place):
-            check_notes(notes, regret.shape)
-        seconds, engine = float(known[key]["cpu_seconds"]), str(known[key].get("engine", ""))
-        yield Curve(experiment, problem, policy, title, rounds, regret, seconds, measures, notes, engine, part)
+def _curve(known: Mapping[str, Any], arrays: Arrays) -> Curve:
+    rounds, regret = arrays.pop("rounds"), arrays["regret"].astype(np.float64)
+    runs = from_arrays({**arrays, "regret": regret}, **{fact: known[fact] for fact in FACTS})
+    check_runs(runs, (len(regret), rounds.size))
+    return curve_of(known["names"], known["title"], rounds, runs)

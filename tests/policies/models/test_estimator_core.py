@@ -16,9 +16,9 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 import corebandit as cb
 from corebandit.catalogue import policy_from
 from corebandit.contracts.state import arrays_of, carry_over
-from corebandit.experiments.chunk_keys import chunk_keys
-from corebandit.experiments.cutting import chunk_of
-from corebandit.experiments.engines.player import Stopped, play_chunk
+from corebandit.experiments.engines.player import Stopped, play_runs
+from corebandit.experiments.keys import key_of
+from corebandit.experiments.playing import task_of
 from corebandit.policies.models.estimators import RidgeRegression
 from corebandit.policies.models.fits import Model
 from corebandit.randomness.stream import stream
@@ -491,7 +491,7 @@ def test_pipelines_boosting_and_the_user_s_own_class_play():
 
 
 def key(policy):
-    return chunk_keys([chunk_of(experiment({"it": policy}), "it", 0, 1)], "")[0]
+    return key_of(task_of(experiment({"it": policy}), "it"), "")
 
 
 def test_results_are_kept_under_the_estimator_s_parameters(tmp_path):
@@ -530,4 +530,4 @@ def test_it_stops_in_the_middle_of_a_run():
 
     long = experiment({"it": always(Impatient())}, horizon=10**5)
     with pytest.raises(Stopped):
-        play_chunk(chunk_of(long, "it", 0, 1), stop)
+        play_runs(task_of(long, "it"), 0, 1, stop)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from corebandit.experiments.curve import Curve
+from corebandit.experiments.result_files import write_result
 from corebandit.randomness.stream import stream
 from corebandit.report.claim import FAILS, HOLDS
 from corebandit.reproduction.studies import STUDIES, bad_runs, exploration_cells as cells, exploration_study as study
@@ -158,17 +159,21 @@ def test_the_map_outlines_a_setting_and_says_what_the_rule_finds():
 @pytest.mark.heavy
 def test_regrets_that_a_gpu_has_left_are_found_by_experiment_and_policy(script, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(script, "STORED", tmp_path / "stored.json")
-    grid, report, finals = (tmp_path / name for name in ("grid.json", "report.json", "finals.npz"))
+    grid, report, folders = tmp_path / "grid.json", tmp_path / "report.json", [tmp_path / "one", tmp_path / "other"]
 
     def play(file, best):
-        parts = {"percents": np.array([100])}
-        for experiment in json.loads(file.read_text())["experiments"]:
-            for label in experiment["policies"]:
-                for first, size in ((0, 100), (100, 50)):  # as chunks are cut
+        described = json.loads(file.read_text())["experiments"]
+        for folder, first, size in zip(folders, (0, 100), (100, 50), strict=True):
+            curves = []
+            for experiment in described:
+                names, rounds = (experiment["name"], experiment["label"]), np.array([experiment["horizon"]])
+                for label in experiment["policies"]:
                     level = np.full((size, 1), 50.0 if label == best else 100.0) + np.arange(size)[:, None] * 1e-3
-                    names = experiment["part"], experiment["name"], experiment["label"], label, str(first)
-                    parts["|".join(names)] = level
-        np.savez(finals, **parts)
+                    curves.append(
+                        Curve(*names, label, experiment["title"], rounds, level, 0.0, part=experiment["part"])
+                    )
+            pieces = [{**experiment, "runs": first + size} for experiment in described]
+            write_result(folder, pieces, curves, first)
 
     def command(function, **files):
         function(script.argparse.Namespace(**files))
@@ -176,7 +181,7 @@ def test_regrets_that_a_gpu_has_left_are_found_by_experiment_and_policy(script, 
 
     command(script.grid, experiments=grid, runs=150)
     play(grid, "alpha 0.7, extra 8")
-    said = command(script.choose, experiments=grid, finals=finals)
+    said = command(script.choose, folders=folders)
     for what in ("arms", "linear models"):
         assert f"chosen by the rule for {what}: alpha 0.7, extra 8\n" in said
     command(script.report, experiments=report, tuned=script.STORED, runs=150)
@@ -186,7 +191,7 @@ def test_regrets_that_a_gpu_has_left_are_found_by_experiment_and_policy(script, 
     assert longest.isdisjoint({"SSMC", "NP-TS"})
     assert {"LinUCB", "PHE"} <= longest
     play(report, study.NO_WARM_UP)
-    command(script.store, experiments=report, finals=finals)
+    command(script.store, folders=folders)
     stored = json.loads((tmp_path / "stored.json").read_text())
     assert len(stored["settings"]) == 3 * (52 + 16)
     assert len(stored["ratios"]) == 3 * (21 + 21 + 11)

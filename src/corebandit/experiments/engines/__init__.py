@@ -1,1 +1,1 @@
-"""Who plays chunks."""
+"""Who plays runs."""

@@ -1,8 +1,7 @@
 """Many runs of one policy on one problem, played by a GPU in one go."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,8 @@ from corebandit.compiled.cuda.device import Queue
 from corebandit.compiled.cuda.kernels import Unsuitable, launch, missing_file, prepared
 from corebandit.compiled.cuda.places import Local, RunFirst, RunLast, Shared
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy, Problem, RankingPolicy, digest
-from corebandit.experiments.chunks import Chunk, Runs
 from corebandit.experiments.engines.player import gathered
+from corebandit.experiments.task import Runs, Task
 from corebandit.games.game import Purpose
 from corebandit.games.kinds import game_of
 from corebandit.games.notes import Notes, joined
@@ -24,14 +23,6 @@ from corebandit.randomness.stream import Stream
 STARTS = (Policy.start_on, FeaturePolicy.start_on, RankingPolicy.start_on)  # which look at sizes alone
 SMALL = 512  # numbers; an array of at most so many is a thread's own, which is cached nearby
 WORD_BYTES = 32  # of a stream
-
-
-class Piece(NamedTuple):
-    """Some runs of a chunk."""
-
-    place: int  # of the chunk, among those that wait
-    first: int
-    last: int
 
 
 class Instances:
@@ -53,16 +44,16 @@ class Instances:
 class Table:
     """A policy and a problem, ready to be played in as many runs as there is room for."""
 
-    def __init__(self, chunk: Chunk, instances: Instances) -> None:
-        self.chunk, self.instances = chunk, instances
+    def __init__(self, task: Task, instances: Instances) -> None:
+        self.task, self.instances = task, instances
         example = instances.stacked.example
         self.game = game_of(example)
-        capacity = self.game.n_observations(example, chunk.horizon)
-        self.state = chunk.policy.start_on(example, chunk.horizon, capacity)
-        self.notes = self.game.notes(example, chunk.rounds.size, chunk.horizon if chunk.actions else 0)
+        capacity = self.game.n_observations(example, task.horizon)
+        self.state = task.policy.start_on(example, task.horizon, capacity)
+        self.notes = self.game.notes(example, task.rounds.size, task.horizon if task.actions else 0)
         self.room = (*self.game.room(example), *self.game.workroom(example))
-        self.is_asked_afterwards = _says_something(chunk.policy)
-        if type(chunk.policy).start_on not in STARTS:
+        self.is_asked_afterwards = _says_something(task.policy)
+        if type(task.policy).start_on not in STARTS:
             raise Unsuitable("it starts from what it sees of a problem, differently in every run")
         for what, values in (("state", self.state), ("problem", example)):
             for value in leaves_of(values):
@@ -79,7 +70,7 @@ class Table:
         total += sum(array.nbytes for array in arrays if not self._is_small(array))
         streams = self.game.streams(self.instances.stacked.example)
         total += WORD_BYTES * sum(max(1, purpose.n_streams) for purpose in streams)
-        return int(total + 8 * self.chunk.rounds.size + sum(array.nbytes for array in self.notes))
+        return int(total + 8 * self.task.rounds.size + sum(array.nbytes for array in self.notes))
 
     def begin(self, queue: Queue, runs: NDArray[np.int64]) -> "Batch":
         """Begin to play these runs, or raise Unsuitable."""
@@ -130,8 +121,8 @@ class Table:
         numbers = queue.put(runs)
         streams = [self._streams(purpose, queue, numbers, len(runs)) for purpose in self.game.streams(example)]
         room = [self._place(value, queue, len(runs)) for value in self.room]
-        until = Shared(queue.put(self.chunk.rounds if rounds is None else rounds))
-        horizon, realised = Shared(self.chunk.horizon), Shared(self.chunk.regret == "realised")
+        until = Shared(queue.put(self.task.rounds if rounds is None else rounds))
+        horizon, realised = Shared(self.task.horizon), Shared(self.task.regret == "realised")
         results = (until, horizon, realised, RunFirst(batch.regret), rebuilt(Notes._make(batch.notes), RunFirst))
         return self.game.body, (batch.state, problem, *streams, *room, *results)
 
@@ -162,12 +153,12 @@ class Batch:
 
     def __init__(self, table: Table, queue: Queue, first_run: int, n_runs: int) -> None:
         self.table, self.queue, self.n_runs = table, queue, n_runs
-        self.regret = queue.filled((n_runs, table.chunk.rounds.size), np.nan)  # so that a run which failed shows
+        self.regret = queue.filled((n_runs, table.task.rounds.size), np.nan)  # so that a run which failed shows
         self.notes = [queue.empty((n_runs, *array.shape), array.dtype) for array in table.notes]
         self.state: Any = None
         self.tree: Any = None  # kept until all is played, since the device works on it
         # Of a problem that is not ours, which may change unsaid; realised regret asks for no means.
-        is_realised = table.chunk.regret == "realised"
+        is_realised = table.task.regret == "realised"
         self.truth = None if is_realised else truth_of(table.instances.of(first_run), realised=False)
 
     def is_done(self) -> bool:
@@ -182,13 +173,13 @@ class Batch:
         """Return what came of it; regrets of a run that failed are NaN."""
         regret, notes = self.queue.get(self.regret), Notes._make(map(self.queue.get, self.notes))
         if self.truth is not None and np.isfinite(regret[0]).all():
-            check_means(self.table.chunk.problem, [self.truth[0], *notes.means[0]], self.truth)
-        policy, measured, complaint = self.table.chunk.policy, [], ""
+            check_means(self.table.task.problem, [self.truth[0], *notes.means[0]], self.truth)
+        policy, measured, complaint = self.table.task.policy, [], ""
         if self.table.is_asked_afterwards:
             for state in self._states():
                 measured.append(policy.measures(state))
                 complaint = complaint or policy.complaint(state)
-        measures = gathered(self.table.chunk.label, measured) if measured else {}
+        measures = gathered(self.table.task.label, measured) if measured else {}
         return Runs(regret, self.queue.seconds(), measures, complaint, joined([notes]), "cuda")
 
     def _states(self) -> list[Any]:
@@ -204,35 +195,6 @@ class Batch:
             return rebuilt(self.table.state, lambda _: next(own))
 
         return [state_of(run) for run in range(self.n_runs)]
-
-
-def parts_of(runs: Runs, sizes: Sequence[int]) -> list[Runs]:
-    """Cut the runs of a batch into parts of these sizes."""
-    parts, first = [], 0
-    for size in sizes:
-        chosen = slice(first, first + size)
-        parts.append(
-            runs._replace(
-                regret=runs.regret[chosen],
-                cpu_seconds=runs.cpu_seconds * size / max(1, len(runs.regret)),
-                measures={name: values[chosen] for name, values in runs.measures.items()},
-                notes=None if runs.notes is None else Notes._make(array[chosen] for array in runs.notes),
-            )
-        )
-        first += size
-    return parts
-
-
-def together(parts: Sequence[Runs]) -> Runs:
-    """Put parts of a chunk together."""
-    notes = [part.notes for part in parts if part.notes is not None]
-    return parts[0]._replace(
-        regret=np.concatenate([part.regret for part in parts]),
-        cpu_seconds=sum(part.cpu_seconds for part in parts),
-        measures={name: np.concatenate([part.measures[name] for part in parts]) for name in parts[0].measures},
-        complaint=next((part.complaint for part in parts if part.complaint), ""),
-        notes=joined(notes),
-    )
 
 
 def _placed_leaf(leaf: Leaf, queue: Queue, which: NDArray[np.int64]) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 from corebandit.catalogue import is_listed
 from corebandit.compiled.bridge import machine_type
-from corebandit.experiments.chunks import Chunk
+from corebandit.experiments.task import Task
 from corebandit.games.kinds import game_of
 from corebandit.randomness.stream import stream
 
@@ -51,30 +51,29 @@ def compiling_ahead(games: Sequence[Game], processes: int, engine: str) -> Itera
             worker.wait()
 
 
-def games_to_compile(chunks: Sequence[Chunk]) -> list[Game]:
+def games_to_compile(tasks: Sequence[Task]) -> list[Game]:
     """Describe one game of each kind, policy against problem, whose machine code could be on disk and is not."""
     missing: dict[Any, Game] = {}
-    played = {(id(chunk.problem), id(chunk.policy), chunk.horizon): chunk for chunk in chunks}  # of many chunks each
-    for chunk in played.values():
-        if not (chunk.policy.runs_compiled and can_travel(chunk)):
+    for task in tasks:
+        if not (task.policy.runs_compiled and can_travel(task)):
             continue
-        instance = chunk.problem.draw(stream(0))
+        instance = task.problem.draw(stream(0))
         game = game_of(instance)
-        arguments = game.without_rounds(instance, chunk.policy, chunk.horizon)
+        arguments = game.without_rounds(instance, task.policy, task.horizon)
         kind = (game.loop, *map(machine_type, arguments))
         if kind not in missing and game.loop.is_still_to_compile_for(*arguments):
-            missing[kind] = described(chunk)
+            missing[kind] = described(task)
     return list(missing.values())
 
 
-def can_travel(chunk: Chunk) -> bool:
-    """Tell whether another process can know a chunk's game by its description."""
-    return is_listed(chunk.policy) and is_listed(chunk.problem)
+def can_travel(task: Task) -> bool:
+    """Tell whether another process can know a task by its description."""
+    return is_listed(task.policy) and is_listed(task.problem)
 
 
-def described(chunk: Chunk) -> Game:
-    """Describe a chunk's game to another process."""
-    return {"problem": chunk.problem.describe(), "policy": chunk.policy.describe(), "horizon": chunk.horizon}
+def described(task: Task) -> Game:
+    """Describe the game of a task to another process."""
+    return {"problem": task.problem.describe(), "policy": task.policy.describe(), "horizon": task.horizon}
 
 
 def _worker(games: Sequence[Game], engine: str) -> "subprocess.Popen[str]":

@@ -30,11 +30,11 @@ def _for_threads(problem: Problem, policy: AnyPolicy, horizon: int) -> None:
 
 def _for_cuda(problem: Problem, policy: AnyPolicy, horizon: int) -> None:
     from corebandit.compiled.cuda.device import Queue
-    from corebandit.experiments.chunks import Chunk
     from corebandit.experiments.engines.batches import Instances, Table
+    from corebandit.experiments.task import Task
 
-    chunk = Chunk(problem, policy, policy.label, (horizon,), 0, "expected", 0, 1)
-    Table(chunk, Instances(problem, 0, 0, 2)).compile(Queue())  # one alone would share all with itself
+    task = Task(problem, policy, policy.label, (horizon,), 0, "expected")
+    Table(task, Instances(problem, 0, 0, 2)).compile(Queue())  # one alone would share all with itself
 
 
 if __name__ == "__main__":

@@ -1,20 +1,17 @@
 """Engines by the names that people say."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.validate import shortened
 from corebandit.experiments.engines.engine import Engine
 from corebandit.experiments.engines.threads import Threads
 
-WANTED = (
-    "threads, cuda, a file of runs that another machine has played, or an object with environment, runs_per_chunk, play"
-)
+WANTED = "threads, cuda, or an object with environment and play"
 
 
 def engine_of(
-    engine: Engine | str | Path | None, jobs: int | None, say: Callable[[str], None] = lambda sentence: None
+    engine: Engine | str | None, jobs: int | None, say: Callable[[str], None] = lambda sentence: None
 ) -> Engine:
     """Return the engine that is meant; what others need is imported only if one is. `say` hears what it has to say."""
     if engine is None or engine == "threads":
@@ -25,14 +22,7 @@ def engine_of(
         return Cuda(jobs, say)
     if jobs is not None:
         raise BadInput("jobs is the number of threads: say it to the engine, if it has any, not beside it")
-    if isinstance(engine, str | Path):
-        from corebandit.experiments.engines.recorded import Recorded
-
-        if not Path(engine).is_file():
-            raise BadInput(f"there is no file {shortened(str(engine))}: engine must be {WANTED}")
-        return Recorded(Path(engine))
-    parts = ("play", "environment", "runs_per_chunk")
-    if isinstance(engine, type) or not all(hasattr(engine, part) for part in parts):
+    if isinstance(engine, str | type) or not (hasattr(engine, "play") and hasattr(engine, "environment")):
         raise BadInput(f"engine must be {WANTED}, not {shortened(engine)}")
     if not isinstance(engine.environment, str):
         raise BadInput(f"the environment of an engine must be a text, not {shortened(engine.environment)}")

@@ -1,4 +1,4 @@
-"""Play one chunk on the processor: what engines do that have nothing faster."""
+"""Play runs on the processor: what engines do that have nothing faster."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import digest
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import shortened
-from corebandit.experiments.chunks import Chunk, Runs, drawn
+from corebandit.experiments.task import Runs, Task, drawn
 from corebandit.games.blame import is_foreign
 from corebandit.games.game import NO_ROUNDS, Game
 from corebandit.games.kinds import game_of
@@ -25,7 +25,7 @@ NEVER = threading.Event()
 
 
 class Stopped(Exception):
-    """A chunk was left half-way because the run is being stopped."""
+    """Runs were left half-way because the run is being stopped."""
 
 
 class Stoppable:
@@ -40,37 +40,37 @@ class Stoppable:
         return getattr(self._state, name)
 
 
-def play_chunk(chunk: Chunk, stop: threading.Event = NEVER) -> Runs:
-    """Play the runs of a chunk; a pure function of its key."""
-    policy, rounds = chunk.policy, chunk.rounds
-    is_realised = chunk.regret == "realised"
-    problem_id = digest(chunk.problem.describe())
-    regret, noted = np.zeros(chunk.shape), []
+def play_runs(task: Task, first: int, last: int, stop: threading.Event = NEVER) -> Runs:
+    """Play the runs of a task from `first` up to `last`, not included."""
+    policy, rounds = task.policy, task.rounds
+    is_realised = task.regret == "realised"
+    problem_id = digest(task.problem.describe())
+    regret, noted = np.zeros((last - first, rounds.size)), []
     cpu_seconds, complaint = 0.0, ""
     measured: list[Any] = []
-    for index, run in enumerate(range(chunk.first, chunk.last)):
+    for index, run in enumerate(range(first, last)):
         if stop.is_set():
             raise Stopped
-        game, state, problem, needs = _begin(chunk, problem_id, run)
-        notes = game.notes(problem, rounds.size, chunk.horizon if chunk.actions else 0)
+        game, state, problem, needs = _begin(task, problem_id, run)
+        notes = game.notes(problem, rounds.size, task.horizon if task.actions else 0)
         if index == 0 and policy.runs_compiled:
-            nothing = (NO_ROUNDS, chunk.horizon, is_realised, regret[index], notes)
-            _compile(chunk.label, game.loop, (state, problem, *needs, *nothing), stop)
+            nothing = (NO_ROUNDS, task.horizon, is_realised, regret[index], notes)
+            _compile(task.label, game.loop, (state, problem, *needs, *nothing), stop)
         truth = truth_of(problem, is_realised)
         started = time.thread_time()
         try:
-            _play(chunk, game, state, problem, needs, rounds, regret[index], notes, stop)
+            _play(task, game, state, problem, needs, rounds, regret[index], notes, stop)
         except Exception as error:
-            if isinstance(error, Stopped) or not (isinstance(error, BadInput) or _is_foreign(chunk, problem)):
+            if isinstance(error, Stopped) or not (isinstance(error, BadInput) or _is_foreign(task, problem)):
                 raise
-            failed = _failing_round(chunk, problem_id, run, stop)
-            raise BadInput(f"{chunk.label} fails in round {failed:,} of run {run}: {error}") from error
+            failed = _failing_round(task, problem_id, run, stop)
+            raise BadInput(f"{task.label} fails in round {failed:,} of run {run}: {error}") from error
         cpu_seconds += time.thread_time() - started
-        check_unchanged(chunk.problem, problem, truth)
+        check_unchanged(task.problem, problem, truth)
         noted.append(in_short(notes))
         measured.append(policy.measures(state))
-        complaint = complaint or policy.complaint(state)  # one of a chunk is enough
-    return Runs(regret, cpu_seconds, gathered(chunk.label, measured), complaint, joined(noted))
+        complaint = complaint or policy.complaint(state)  # one is enough
+    return Runs(regret, cpu_seconds, gathered(task.label, measured), complaint, joined(noted))
 
 
 def gathered(label: str, measured: Sequence[Any]) -> dict[str, FloatArray]:
@@ -86,16 +86,16 @@ def gathered(label: str, measured: Sequence[Any]) -> dict[str, FloatArray]:
     return {name: np.array([each[name] for each in measured], dtype=np.float64) for name in first}
 
 
-def _begin(chunk: Chunk, problem_id: str, run: int) -> tuple[Game, Any, Any, tuple[Any, ...]]:
+def _begin(task: Task, problem_id: str, run: int) -> tuple[Game, Any, Any, tuple[Any, ...]]:
     """Return the game of a run, a state that has seen nothing, the problem, and what the loop needs."""
-    problem = drawn(chunk.problem, problem_id, chunk.seed, run)
+    problem = drawn(task.problem, problem_id, task.seed, run)
     game = game_of(problem)
-    state = chunk.policy.start_on(problem, chunk.horizon, game.n_observations(problem, chunk.horizon))
-    return game, state, problem, game.needs(problem, (chunk.seed, problem_id, run))
+    state = task.policy.start_on(problem, task.horizon, game.n_observations(problem, task.horizon))
+    return game, state, problem, game.needs(problem, (task.seed, problem_id, run))
 
 
 def _play(
-    chunk: Chunk,
+    task: Task,
     game: Game,
     state: Any,
     problem: Any,
@@ -105,23 +105,23 @@ def _play(
     notes: Notes,
     stop: threading.Event,
 ) -> None:
-    function = game.loop.prepared(compiled=chunk.policy.runs_compiled)
-    player = state if chunk.policy.runs_compiled else Stoppable(state, stop)
-    function(player, problem, *needs, rounds, chunk.horizon, chunk.regret == "realised", regret, notes)
+    function = game.loop.prepared(compiled=task.policy.runs_compiled)
+    player = state if task.policy.runs_compiled else Stoppable(state, stop)
+    function(player, problem, *needs, rounds, task.horizon, task.regret == "realised", regret, notes)
 
 
-def _is_foreign(chunk: Chunk, problem: Any) -> bool:
-    return is_foreign(chunk.policy) or is_foreign(chunk.problem) or is_foreign(problem)
+def _is_foreign(task: Task, problem: Any) -> bool:
+    return is_foreign(task.policy) or is_foreign(task.problem) or is_foreign(problem)
 
 
-def _failing_round(chunk: Chunk, problem_id: str, run: int, stop: threading.Event) -> int:
+def _failing_round(task: Task, problem_id: str, run: int, stop: threading.Event) -> int:
     """Return the round in which a run fails, by playing it again to the middle of where it may be, and again."""
-    good, bad = 0, chunk.horizon
+    good, bad = 0, task.horizon
     while bad - good > 1:
         middle = (good + bad) // 2
         try:
-            game, state, problem, needs = _begin(chunk, problem_id, run)
-            _play(chunk, game, state, problem, needs, np.array([middle]), np.zeros(1), game.notes(problem, 1), stop)
+            game, state, problem, needs = _begin(task, problem_id, run)
+            _play(task, game, state, problem, needs, np.array([middle]), np.zeros(1), game.notes(problem, 1), stop)
         except Stopped:
             raise
         except Exception:

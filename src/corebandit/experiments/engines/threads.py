@@ -1,4 +1,4 @@
-"""Play chunks in threads of this process; compiled code lets them run at the same time.
+"""Play in threads of this process; compiled code lets them run at the same time.
 
 The threads are daemons and nobody waits for them: compiled code cannot be interrupted, and a run that is stopped shall
 be gone within a second. What they still play is dropped; what they had finished is kept.
@@ -8,20 +8,20 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from corebandit.compiled import machine_code
-from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.validate import check_count
-from corebandit.experiments.chunks import Chunk, Runs
 from corebandit.experiments.engines.compile_ahead import compiling_ahead, games_to_compile, is_possible
-from corebandit.experiments.engines.player import Stopped, play_chunk
+from corebandit.experiments.engines.engine import Finish
+from corebandit.experiments.engines.player import Stopped, play_runs
+from corebandit.experiments.task import Wanted
 
-RUNS_PER_CHUNK = 10
+AT_A_TIME = 10  # runs that a thread plays before it hands them over; one of a policy that runs in Python, which is slow
 PATIENCE = 0.5  # seconds that threads have to end what they play
 BLINK = 0.1  # seconds; so often the main thread looks up, since some libraries keep signals from waking it
 
-Waiting = queue.SimpleQueue[tuple[int, Chunk]]
+Waiting = queue.SimpleQueue[tuple[int, Wanted]]
 Errors = queue.SimpleQueue[BaseException]
 
 
@@ -36,21 +36,18 @@ class Threads:
         """Return the libraries and the processor."""
         return machine_code.environment()
 
-    def runs_per_chunk(self, policy: AnyPolicy) -> int:
-        """Return how many runs make a chunk: one of a policy that runs in Python, since that is slow."""
-        return RUNS_PER_CHUNK if policy.runs_compiled else 1
-
-    def play(self, chunks: Sequence[Chunk], finish: Callable[[int, Runs], None]) -> None:
-        """Play all chunks; each thread hands over what it has finished."""
+    def play(self, wanted: Sequence[Wanted], finish: Finish) -> None:
+        """Play all that is wanted; each thread hands over what it has finished."""
         stop, waiting, errors = threading.Event(), Waiting(), Errors()
-        for numbered in enumerate(chunks):
-            waiting.put(numbered)
+        for place, each in enumerate(wanted):
+            for piece in each.cut(AT_A_TIME if each.task.policy.runs_compiled else 1):
+                waiting.put((place, piece))
         threads = [
             threading.Thread(target=_work, args=(waiting, finish, errors, stop), daemon=True)
-            for _ in range(min(self.jobs, len(chunks)))
+            for _ in range(min(self.jobs, waiting.qsize()))
         ]
         helpers = self.jobs - 1
-        games = games_to_compile(chunks) if is_possible(helpers) else []
+        games = games_to_compile([each.task for each in wanted]) if is_possible(helpers) else []
         with compiling_ahead(games, helpers, "threads"):
             for thread in threads:
                 thread.start()
@@ -67,15 +64,15 @@ class Threads:
             raise errors.get()
 
 
-def _work(waiting: Waiting, finish: Callable[[int, Runs], None], errors: Errors, stop: threading.Event) -> None:
+def _work(waiting: Waiting, finish: Finish, errors: Errors, stop: threading.Event) -> None:
     """Play what is waiting until nothing is left, something fails, or until told to stop."""
     while not stop.is_set():
         try:
-            index, chunk = waiting.get_nowait()
+            place, piece = waiting.get_nowait()
         except queue.Empty:
             return
         try:
-            finish(index, play_chunk(chunk, stop))
+            finish(place, piece.first, play_runs(*piece, stop))
         except Stopped:
             return
         except BaseException as error:  # whoever waits raises it

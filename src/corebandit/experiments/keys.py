@@ -1,8 +1,7 @@
-"""Name chunks by everything that decides their numbers, so that a finished one is found again and no other is."""
+"""Name tasks by everything that decides their numbers, so that finished runs are found again and no others are."""
 
 import hashlib
 import os
-from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -11,52 +10,46 @@ import numpy as np
 from corebandit.catalogue import is_listed
 from corebandit.compiled.sources import UnknownSource, fingerprint
 from corebandit.contracts.recipe import AnyPolicy, Problem, digest
-from corebandit.experiments.chunks import Chunk, drawn
-from corebandit.experiments.engines.player import play_chunk
+from corebandit.experiments.engines.player import play_runs
+from corebandit.experiments.task import Task, Wanted, drawn
 from corebandit.games.kinds import game_of
 from corebandit.randomness.stream import stream
 
 
-def chunk_keys(chunks: Sequence[Chunk], environment: str) -> list[str]:
-    """Return a key for each chunk; `environment` is that of the engine which plays them."""
-    codes: dict[tuple[int, int, int], str] = {}  # chunks share problems and policies
-    problem_ids = {id(chunk.problem): digest(chunk.problem.describe()) for chunk in chunks}
-    keys = []
-    for chunk in chunks:
-        played = (id(chunk.problem), id(chunk.policy), chunk.horizon)
-        if played not in codes:
-            codes[played] = code_of(chunk.problem, chunk.policy, chunk.horizon)
-        keys.append(
-            digest(
-                {
-                    "code": codes[played],
-                    "environment": environment,
-                    "foreign versions": chunk.policy.outside_versions(),
-                    "problem": chunk.problem.describe(),
-                    "policy": chunk.policy.describe(),
-                    "rounds": chunk.checkpoints,
-                    "seed": chunk.seed,
-                    "regret": chunk.regret,
-                    "runs": [chunk.first, chunk.last],
-                    **({"actions": True} if chunk.actions else {}),
-                    "instances": _instances(chunk, problem_ids[id(chunk.problem)]),
-                }
-            )
-        )
-    return keys
+def key_of(task: Task, environment: str) -> str:
+    """Return the key of a task; `environment` is that of the engine which plays it."""
+    return digest(
+        {
+            "code": _code_of(task.problem, task.policy, task.horizon),
+            "environment": environment,
+            "foreign versions": task.policy.outside_versions(),
+            "problem": task.problem.describe(),
+            "policy": task.policy.describe(),
+            "rounds": task.checkpoints,
+            "seed": task.seed,
+            "regret": task.regret,
+            "notes": [task.notes, task.actions],
+        }
+    )
 
 
-def _instances(chunk: Chunk, problem_id: str) -> str:
-    """Identify what is drawn for the runs of a chunk, which may come from files: ours at the first, others at all."""
-    runs = [chunk.first] if is_listed(chunk.problem) else range(chunk.first, chunk.last)
-    return _contents([drawn(chunk.problem, problem_id, chunk.seed, run) for run in runs])
+def chunk_key(key: str, chunk: Wanted) -> str:
+    """Return the key of a chunk, some runs of a task that has this key, which holds what is drawn for them.
+
+    Problems may come from files: of ours the first instance tells, of others all of them do.
+    """
+    task, first, last = chunk
+    problem_id = digest(task.problem.describe())
+    runs = [first] if is_listed(task.problem) else range(first, last)
+    instances = _contents([drawn(task.problem, problem_id, task.seed, run) for run in runs])
+    return digest({"task": key, "runs": [first, last], "instances": instances})
 
 
-def code_of(problem: Problem, policy: AnyPolicy, horizon: int) -> str:
+def _code_of(problem: Problem, policy: AnyPolicy, horizon: int) -> str:
     """Identify what decides what happens in a run; where nobody can, by a name that never comes back."""
     instance = problem.draw(stream(0))
     state = policy.start_on(instance, horizon, 2)
-    found = {play_chunk, game_of(instance).loop.in_python, *policy.outside_code()}
+    found = {play_runs, game_of(instance).loop.in_python, *policy.outside_code()}
     try:
         code = fingerprint(found.union(*map(_classes_in, (problem, instance, policy, state))))
     except UnknownSource:
