@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import sys
 
 import numpy as np
@@ -11,6 +12,7 @@ import corebandit as cb
 from corebandit.catalogue import is_listed, policy_from
 from corebandit.experiments.experiment_file import read_experiments
 from corebandit.randomness.stream import stream
+from fresh_interpreter import run_python
 
 MINE = """
 from dataclasses import dataclass
@@ -148,6 +150,61 @@ def test_a_recipe_within_another_whose_file_is_gone_is_given_with_the_whole(tmp_
     with pytest.raises(cb.BadInput, match=r"no file .*mine.py' any more to make 'Mine' from: .*own=\[Ranked\("):
         travelled(experiment)
     assert travelled(experiment, own=[policy]).policies == {"ranked": policy}
+
+
+def in_a_file(tmp_path, c="c: float = 1.0"):
+    path = tmp_path / "mine.py"
+    path.write_text(MINE.replace("c: float = 1.0", c))
+    policies = {"mine": policy_from(f"{path}:Mine(c=2)"), "CORe": cb.CORe()}
+    return path, cb.Experiment(cb.BernoulliBandit(), policies, horizon=50, runs=2)
+
+
+def test_a_file_of_the_user_travels_with_the_experiment(tmp_path):
+    path, experiment = in_a_file(tmp_path)
+    (tmp_path / "study.json").write_text(json.dumps(experiment.to_dict()))
+    mine, wanted = experiment.policies["mine"], cb.run(experiment)
+    path.unlink()
+    again = cb.Experiment.from_dict(json.loads((tmp_path / "study.json").read_text()))
+    assert type(again.policies["mine"]) is not type(mine)
+    assert again.id == experiment.id
+    result = cb.run(again, folder=tmp_path / "chunks")
+    assert result.frame.equals(wanted.frame)
+    assert result.experiments == wanted.experiments, "it travels on"
+    travels_on = cb.Experiment.from_dict(result.experiments[0])
+    assert travels_on == again, "one file makes one class"
+
+
+@pytest.mark.heavy
+def test_runs_of_a_file_that_travelled_are_found_again_by_other_processes(tmp_path):
+    path, experiment = in_a_file(tmp_path)
+    file = tmp_path / "study.json"
+    file.write_text(json.dumps(experiment.to_dict()))
+    path.unlink()
+    script = f"""
+import corebandit as cb
+from corebandit.experiments.experiment_file import read_experiments
+cb.run(read_experiments({str(file)!r}), folder={str(tmp_path / "chunks")!r})
+"""
+    for _ in range(2):
+        run_python(script, tmp_path, NUMBA_CACHE_DIR=os.environ.get("NUMBA_CACHE_DIR", ""))
+    assert len(list((tmp_path / "chunks").iterdir())) == 2
+
+
+def test_a_file_that_has_changed_since_is_used_and_said(tmp_path):
+    path, experiment = in_a_file(tmp_path)
+    description = experiment.to_dict()
+    path.write_text(MINE + "# edited")
+    with pytest.warns(UserWarning, match="mine.py' has changed since the experiment was described: what is there is"):
+        cb.Experiment.from_dict(description)
+
+
+def test_a_file_that_travelled_and_cannot_be_imported_is_a_sentence(tmp_path):
+    path, experiment = in_a_file(tmp_path)
+    description = experiment.to_dict()
+    path.unlink()
+    for text, sentence in (("import nowhere", "No module named 'nowhere'"), ("a b", "invalid syntax"), (5, "texts by")):
+        with pytest.raises(cb.BadInput, match=sentence):
+            cb.Experiment.from_dict({**description, "files": {str(path): text}})
 
 
 def test_what_no_description_can_make_is_given():

@@ -1,6 +1,10 @@
-"""Import a user's file by its path: `mine.py`, of which a spec such as `mine.py:Mine(c=2)` takes a part."""
+"""Import a user's file by its path: `mine.py`, of which a spec such as `mine.py:Mine(c=2)` takes a part.
+
+A file that is on another machine can be given as a text, which is then imported as if it were there.
+"""
 
 import importlib.util
+import linecache
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,8 +19,9 @@ LONGEST_PATH = 300  # characters that an error shows: it is to be found by them
 
 def imported(what: str, path: Path) -> Any:
     """Import a user's file, once, under a name that hides nobody else's; `what` is to be found there."""
-    name = f"{PREFIX}{path.stem}_{digest(str(path.resolve()))}"
-    if not path.is_file():
+    text = "" if path.is_file() else text_of(str(path))
+    name = f"{PREFIX}{path.stem}_{digest([str(path), text] if text else str(path.resolve()))}"
+    if not path.is_file() and not text:
         raise BadInput(f"there is no file {shortened(str(path), LONGEST_PATH)} to read the {what} from")
     for known in (name, path.stem):  # the user may have imported it, too: then its classes are those
         if (module := sys.modules.get(known)) and _is_of(module, path):
@@ -27,12 +32,26 @@ def imported(what: str, path: Path) -> Any:
     module = importlib.util.module_from_spec(module_spec)
     sys.modules[name] = module
     try:
-        module_spec.loader.exec_module(module)
+        if text:
+            exec(compile(text, str(path), "exec"), vars(module))
+        else:
+            module_spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         said = f"{type(error).__name__}: {error}{_hint(error, path)}"
         raise BadInput(f"{shortened(str(path), LONGEST_PATH)} cannot be imported: {said}") from error
     return module
+
+
+def text_of(path: str) -> str:
+    """Return the text of a user's file as it is now, or as it was given; an empty one if there is none."""
+    linecache.checkcache(path)
+    return "".join(linecache.getlines(path))
+
+
+def give_text(path: str, text: str) -> None:
+    """Let a file that is not here be imported from this text, which tracebacks show too."""
+    linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
 
 
 def _hint(error: BaseException, path: Path) -> str:

@@ -1,6 +1,7 @@
 """Experiments as data: from what is written in JSON to the arguments of an `Experiment`."""
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 
 from corebandit.catalogue import in_todays_words, known_policies, known_problems, policy_from, problem_from
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.own_files import LONGEST_PATH, file_of, is_own_file
+from corebandit.contracts.own_files import LONGEST_PATH, file_of, give_text, is_own_file, text_of
 from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe, undeclared
 from corebandit.contracts.validate import check_number, shortened, unknown
 
@@ -18,7 +19,7 @@ NEEDED = ("problem", "policies")
 OPTIONAL = ("horizon", "runs", "seed", "regret", "name", "part", "title", "also_at", "points", "actions", "shown")
 FOR_READERS = ("label",)  # of the problem
 PLAIN = (bool, int, float, str, type(None))
-FILE = "from file"  # where a recipe of one's own is: path and class
+FILE, FILES = "from file", "files"  # where a recipe of one's own is, path and class; texts of such files by their paths
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,20 @@ def with_files(recipe: Recipe) -> dict[str, Any]:
     return table
 
 
+def files_of(tables: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the texts of the files that descriptions of recipes name: on another machine they are not there."""
+    texts = {path: text_of(path) for table in tables for path in _paths_in(table)}
+    return {path: text for path, text in texts.items() if text}
+
+
+def _paths_in(table: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _paths_in(value)
+        elif key == FILE:
+            yield str(value).rpartition(":")[0]
+
+
 def _says_all(recipe: Recipe) -> bool:
     """Tell whether a recipe can be made again from its description alone, without arrays and recipes in it."""
     values = (getattr(recipe, field.name) for field in fields(recipe))
@@ -82,7 +97,7 @@ def described_arguments(description: Any, own: Sequence[Recipe] = ()) -> dict[st
     if not isinstance(description, Mapping):
         raise BadInput(f"an experiment is a table such as Experiment.to_dict() returns, not {shortened(description)}")
     for key in description:
-        if key not in (*NEEDED, *OPTIONAL, *FOR_READERS):
+        if key not in (*NEEDED, *OPTIONAL, *FOR_READERS, FILES):
             raise unknown("key of an experiment", key, (*NEEDED, *OPTIONAL))
     for key in NEEDED:
         if key not in description:
@@ -95,6 +110,8 @@ def described_arguments(description: Any, own: Sequence[Recipe] = ()) -> dict[st
             raise BadInput(f"{key} must be a text, not {shortened(plain[key])}")
     if not isinstance(plain.get("also_at", []), Sequence):
         raise BadInput(f"also_at must be a list of rounds, not {shortened(plain['also_at'])}")
+    for path, text in _table(FILES, description.get(FILES, {})).items():
+        _take_file(path, text)
     return {
         **plain,
         "problem": _recipe("problem", description["problem"], own),
@@ -107,6 +124,17 @@ def _table(what: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise BadInput(f"{what} must be a table by name, not {shortened(value)}")
     return dict(value)
+
+
+def _take_file(path: str, text: Any) -> None:
+    """Take the text of a file that came with a description, unless the file is there, which may have changed since."""
+    if not isinstance(text, str):
+        raise BadInput(f"{FILES} must be texts by their paths, not {shortened(text)}")
+    if not Path(path).is_file():
+        give_text(path, text)
+    elif text_of(path) != text:
+        where = shortened(path, LONGEST_PATH)
+        warnings.warn(f"{where} has changed since the experiment was described: what is there is used", stacklevel=4)
 
 
 def _recipe(what: str, description: Any, own: Sequence[Recipe], whole: str = "") -> Any:
@@ -123,7 +151,7 @@ def _recipe(what: str, description: Any, own: Sequence[Recipe], whole: str = "")
     known: Mapping[str, type[Recipe]] = known_policies() if what == "policy" else known_problems()
     if FILE in table:
         table["name"] = spec = str(table.pop(FILE))
-        if not Path(path := spec.rpartition(":")[0]).is_file():
+        if not Path(path := spec.rpartition(":")[0]).is_file() and not text_of(path):
             raise BadInput(
                 f"there is no file {shortened(path, LONGEST_PATH)} any more to make {shortened(name)} from: put it "
                 f"there, or give the {what} as it was, Experiment.from_dict(…, own=[{whole or name}(…)])"

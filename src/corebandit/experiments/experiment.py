@@ -11,7 +11,7 @@ from corebandit.contracts.instances import check_instance
 from corebandit.contracts.recipe import AnyPolicy, Problem, Recipe, digest
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_choice, check_count, range_in_words, shortened
-from corebandit.experiments.description import Point, described_arguments, with_files
+from corebandit.experiments.description import FILES, Point, described_arguments, files_of, with_files
 from corebandit.experiments.memory_need import check_memory, check_memory_of_actions
 from corebandit.experiments.task import drawn
 from corebandit.games.blame import blaming, is_foreign
@@ -154,9 +154,11 @@ class Experiment:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the whole experiment, ready for JSON, for `from_dict`; of recipes of your own it names the files."""
+        """Return the whole experiment, ready for JSON, for `from_dict`; files with recipes of your own are in it."""
         policies = {label: with_files(policy) for label, policy in self.policies.items()}
-        return {**self.describe(), "problem": with_files(self.problem), "policies": policies}
+        problem = with_files(self.problem)
+        files = files_of([problem, *policies.values()])
+        return {**self.describe(), "problem": problem, "policies": policies, **({FILES: files} if files else {})}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], own: Sequence[Recipe | Any] = ()) -> "Experiment":
