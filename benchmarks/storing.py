@@ -1,12 +1,10 @@
 """Tables that benchmarks keep in docs/results, from where scripts/fill_docs.py fills them into pages."""
 
-import hashlib
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
-import corebandit
+from corebandit.report.about import About
 
 STORE = Path(__file__).parents[1] / "docs" / "results"
 
@@ -20,12 +18,5 @@ def store_table(name: str, head: Sequence[str], lines: Sequence[Sequence[str]]) 
 
 def made_by(name: str) -> dict[str, str]:
     """Say where numbers come from: the benchmark of this name, with these sources, today."""
-    sources = hashlib.sha256()
-    for path in sorted(Path(corebandit.__file__).parent.rglob("*.py")):
-        sources.update(path.read_bytes())
-    return {
-        "made": f"{datetime.now(UTC):%Y-%m-%d}",
-        "version": corebandit.__version__,
-        "sources": sources.hexdigest()[:12],
-        "command": f"python benchmarks/{name}.py",
-    }
+    about = About(command=f"python benchmarks/{name}.py")
+    return {key: getattr(about, key) for key in ("made", "version", "sources", "command")}

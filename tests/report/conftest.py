@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from corebandit.experiments.frames import SWEEPS
+from corebandit.experiments.frames import DIFFERENCES, SWEEPS
 from corebandit.report.claim import Claim, Finding
 from corebandit.report.report import Frames
 
@@ -42,7 +42,8 @@ def make_frames(
                 gap = regret - policies[baseline]
                 spread = {"runs": 50, "mean": gap, "ci_low": gap - 30, "ci_high": gap + 30, "share_better": 0.25}
                 rows["differences"].append({**where, "baseline": baseline, **spread})
-    return Frames(**{name: pl.DataFrame(part) for name, part in rows.items()})
+    schemas = {"differences": DIFFERENCES}  # there may be none
+    return Frames(**{name: pl.DataFrame(part, schema=schemas.get(name)) for name, part in rows.items()})
 
 
 def make_search(

@@ -1,15 +1,18 @@
 """Which figures a result holds, what is judged of them, and what no table shows."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 import corebandit as cb
+from corebandit.experiments.experiment_file import read_experiments
 from corebandit.experiments.reporting import played_by
 from corebandit.experiments.result import Result
 from corebandit.report.about import About
 from corebandit.reproduction.judging import judged_report
 from corebandit.reproduction.paper import FIGURES
+from corebandit.reproduction.theory import lemma_trials
 from made_up import made_up
 
 
@@ -51,6 +54,18 @@ def test_what_no_table_shows_is_saved_and_left_out(figure1, tmp_path):
     for frame, other in zip(report.frames, plain.frames, strict=True):
         assert frame is other or frame.equals(other)
     assert len(report.experiments) == len(loaded.experiments) - 1
+
+
+def test_what_no_table_shows_is_run_again_where_it_can_be_made(tmp_path):
+    bernoulli = cb.Experiment(cb.BernoulliBandit(), [cb.CORe()])
+    watched = lemma_trials(300, 100, shown=False)
+    file = tmp_path / "experiments.json"
+    described = [each.to_dict() for each in (bernoulli, replace(bernoulli, shown=False), watched)]
+    file.write_text(json.dumps(described))
+    assert [each.shown for each in read_experiments(file)] == [True, False]
+    file.write_text(json.dumps([replace(watched, shown=True).to_dict()]))
+    with pytest.raises(cb.BadInput, match="PoolWatch"):
+        read_experiments(file)
 
 
 def test_it_is_said_who_played_if_not_threads(figure1):

@@ -88,7 +88,14 @@ def _described(content: Any, given: dict[str, int]) -> list[Experiment]:
     listed = content if isinstance(content, list) else [content]
     if not listed:
         raise BadInput("there is no experiment in it")
-    return [Experiment.from_dict({**one, **given} if isinstance(one, dict) else one) for one in listed]
+    experiments = []
+    for one in listed:
+        try:
+            experiments.append(Experiment.from_dict({**one, **given} if isinstance(one, dict) else one))
+        except BadInput:  # what no table shows may be of policies that have no name, such as those that watch lemmas
+            if not isinstance(one, dict) or one.get("shown", True):
+                raise
+    return experiments
 
 
 def _is_plain(name: str) -> bool:

@@ -33,6 +33,7 @@ from corebandit.experiments.statistics import mean_interval, standard_error
 from corebandit.games.notes import Notes
 from corebandit.report import tables
 from corebandit.report.about import About
+from corebandit.report.report import Frames
 
 QUANTILES = {"q10": 0.1, "median": 0.5, "q90": 0.9}
 
@@ -304,7 +305,8 @@ class Result:
     def _repr_html_(self) -> str:
         from corebandit.report.page import render_fragment  # which draws
 
-        return render_fragment(report_of(self, About()).frames)
+        shown = self.shown()
+        return render_fragment(Frames(shown.summary(), shown.mean_curves(with_sweeps=False), sweeps=shown.sweeps()))
 
     def shown(self) -> "Result":
         """Return the result without experiments that no table shows: `Experiment(..., shown=False)`."""

@@ -19,11 +19,6 @@ LIBRARIES = ("numba", "numpy", "polars", "matplotlib")
 ABOUT = "about.json"
 
 
-def today() -> str:
-    """Return the date."""
-    return datetime.now(UTC).date().isoformat()
-
-
 @cache
 def source_hash() -> str:
     """Return a short hash of the package's sources, which an edit changes; version control may not be at hand."""
@@ -48,7 +43,7 @@ class About:
     title: str = ""
     command: str = ""
     seconds: float | None = None
-    made: str = field(default_factory=today)
+    made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
     version: str = corebandit.__version__
     sources: str = field(default_factory=source_hash)
     versions: Mapping[str, str] = field(default_factory=versions)

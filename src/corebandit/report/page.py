@@ -15,7 +15,7 @@ from corebandit.report.claim_tables import ClaimSection, claims as claim_section
 from corebandit.report.coverage import coverage_line
 from corebandit.report.provenance import HEADERS, by_figure
 from corebandit.report.report import Frames, Report
-from corebandit.report.sections import figure_sections, outside_sweeps, with_runs
+from corebandit.report.sections import figure_sections, outside_sweeps
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -43,7 +43,7 @@ def render_page(report: Report) -> str:
             lead=_lead(frames.summary, sizes),
             is_paired=frames.summary["policy"].n_unique() > 1,
             tiles=_tiles(frames.summary, sizes, claims, about.seconds),
-            figures=[with_runs(section, frames) for section in figure_sections(frames, report.drawings)],
+            figures=figure_sections(frames, report.drawings),
             captions=report.captions,
             far=figures.FAR,
             longest=LONGEST_TABLE,
@@ -93,19 +93,15 @@ def _sizes(summary: "DataFrame", sweeps: "DataFrame | None") -> dict[str, int]:
 
 def _lead(summary: "DataFrame", sizes: Mapping[str, int]) -> str:
     """Say how much was run."""
-    said = {name: counted(number, name) for name, number in sizes.items()}
-    settings = f", {said['parameter setting']}" if "parameter setting" in said else ""
-    size = tables.run_size(summary["runs"], summary["horizon"])
-    return f"{said['policy']} on {said['problem']}{settings}, {size} each"
+    policies, *others = (counted(size, name) for name, size in sizes.items())
+    return f"{policies} on {', '.join(others)}, {tables.run_size(summary['runs'], summary['horizon'])} each"
 
 
 def _tiles(
     summary: "DataFrame", sizes: Mapping[str, int], claims: Sequence[ClaimSection], seconds: float | None
 ) -> dict[str, str]:
     """Return the numbers to show large at the top."""
-    names = {"policy": "policies", "problem": "problems", "parameter setting": "parameter settings"}
-    tiles = {names[name]: tables.count(number) for name, number in sizes.items()}
-    tiles |= {
+    tiles = {noun: number for number, noun in (counted(size, name).split(" ", 1) for name, size in sizes.items())} | {
         "runs per policy": tables.count_range(summary["runs"]),
         "rounds played": tables.large(int((summary["horizon"] * summary["runs"]).sum())),
         "CPU time": tables.duration(float(summary["cpu_seconds"].sum())),

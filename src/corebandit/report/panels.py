@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from corebandit.contracts.errors import BadInput
 from corebandit.report.style import PAPER, LineStyle, drawing
@@ -134,6 +134,8 @@ def log_scale(axes: Axes, name: str, values: FloatArray, is_log: bool = True) ->
         # Within half a decade the round numbers of a log axis are too few.
         axis.set_major_locator(AutoLocator() if high < 5 * low else LogLocator(subs=(1, 2, 5)))
         axis.set_minor_locator(NullLocator())
+    else:
+        axis.set_major_locator(MaxNLocator(6, steps=(1, 2, 5, 10)))
     axis.set_major_formatter(FuncFormatter(short_number))
 
 

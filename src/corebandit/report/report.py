@@ -46,8 +46,8 @@ class Frames(NamedTuple):
 
     summary: "DataFrame"
     curves: "DataFrame"  # means, without those of sweeps
-    finals: "DataFrame"
-    differences: "DataFrame"
+    finals: "DataFrame | None" = None
+    differences: "DataFrame | None" = None
     sweeps: "DataFrame | None" = None
     shares: "DataFrame | None" = None
 
@@ -105,13 +105,14 @@ class Report:
         from corebandit.report.figures import final_regrets, regret_curves
         from corebandit.report.sweep_drawings import sweep_figures
 
-        curves, sweeps = self.frames.curves, self.frames.sweeps
+        curves, finals, sweeps = self.frames.curves, self.frames.finals, self.frames.sweeps
         if sweeps is not None:
             curves = curves.join(sweeps, on=PART, how="anti", maintain_order="left")
         for (experiment, part), rows in curves.group_by(*PART, maintain_order=True):
             name = file_name(experiment, part)
             yield name, regret_curves(rows)
-            yield f"{name}-final-regret", final_regrets(self.frames.finals.filter(experiment=experiment, part=part))
+            if finals is not None:
+                yield f"{name}-final-regret", final_regrets(finals.filter(experiment=experiment, part=part))
         drawn = {drawing.place for drawing in self.drawings}
         for place, rows in sweeps.group_by(*PART, maintain_order=True) if sweeps is not None else ():
             if place not in drawn:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -81,16 +81,6 @@ class Section:
         """Tell whether a policy's name has a word that would be broken in a narrow table."""
         return any(len(word) > LONGEST_WORD for policy in self.styles for word in policy.split())
 
-    @property
-    def tables_of_lines(self) -> list[SweepTable]:
-        """Return the tables of sweeps of one parameter."""
-        return [table for table in self.sweeps if not table.series]
-
-    @property
-    def tables_of_maps(self) -> list[SweepTable]:
-        """Return the tables of sweeps of two parameters."""
-        return [table for table in self.sweeps if table.series]
-
 
 def figure_sections(frames: Frames, drawings: Sequence[Drawing] = ()) -> list[Section]:
     """Return one section per experiment and part of the summary, then one per part that only `drawings` know."""
@@ -104,13 +94,13 @@ def figure_sections(frames: Frames, drawings: Sequence[Drawing] = ()) -> list[Se
         section = Section(place[0], place[1], anchor=f"figure-{index}")
         own = [drawing for drawing in drawings if drawing.place == place]
         rows = rows_of(section, summary)
-        if sweeps is not None and not (swept := rows_of(section, sweeps)).is_empty():
+        if len(swept := rows_of(section, sweeps)):
             section = _with_sweeps(section, outside_sweeps(rows, sweeps), swept)
             if own:  # which show what the usual panels would
                 plain = [table.without_best() for table in section.sweeps]
                 section = replace(section, swatches={}, lines=(), maps=(), sweeps=plain)
-        elif not rows.is_empty():
-            section = _with_curves(section, rows, rows_of(section, frames.curves))
+        elif len(rows):
+            section = _with_curves(section, rows, frames)
         drawn = [drawing.summary for drawing in own if drawing.summary is not None]
         sections.append(
             replace(
@@ -122,26 +112,9 @@ def figure_sections(frames: Frames, drawings: Sequence[Drawing] = ()) -> list[Se
     return sections
 
 
-def with_runs(section: Section, frames: Frames) -> Section:
-    """Return the section with what single runs show; a sweep has too many settings for that."""
-    if section.sweeps:
-        return section
-    own_finals = rows_of(section, frames.finals)
-    draw_shares = partial(figures.regret_panels, of="best-arm share")
-    return replace(
-        section,
-        shares=()
-        if frames.shares is None
-        else _panels(rows_of(section, frames.shares), draw_shares, section.styles, section.anchor),
-        finals=_panels(own_finals, figures.final_regret_panels, section.styles, section.anchor),
-        differences=tables.differences(rows_of(section, frames.differences)),
-    )
-
-
-def rows_of(section: Section, frame: "DataFrame") -> "DataFrame":
-    """Return the rows of one section."""
-    # With a single policy there are no differences, and such a frame may have no columns either.
-    return frame if frame.is_empty() else frame.filter(experiment=section.experiment, part=section.part)
+def rows_of(section: Section, frame: "DataFrame | None") -> Any:
+    """Return the rows of one section, or none where there is no frame."""
+    return () if frame is None else frame.filter(experiment=section.experiment, part=section.part)
 
 
 def size_of(summary: "DataFrame") -> str:
@@ -156,8 +129,10 @@ def outside_sweeps(summary: "DataFrame", sweeps: "DataFrame | None") -> "DataFra
     return summary if sweeps is None else summary.join(sweeps, on=[*tables.PART, "policy"], how="anti")
 
 
-def _with_curves(section: Section, summary: "DataFrame", curves: "DataFrame") -> Section:
+def _with_curves(section: Section, summary: "DataFrame", frames: Frames) -> Section:
+    curves, anchor = rows_of(section, frames.curves), section.anchor
     styles = policy_styles([*summary["policy"], *curves["policy"]])
+    draw_shares = partial(figures.regret_panels, of="best-arm share")
     drawn = set(curves["policy"]) or set(styles)  # where there are no curves at all, none is left out
     return replace(
         section,
@@ -165,7 +140,10 @@ def _with_curves(section: Section, summary: "DataFrame", curves: "DataFrame") ->
         undrawn=[policy for policy in styles if policy not in drawn],
         styles=styles,
         swatches=_swatches({policy: style for policy, style in styles.items() if policy in drawn}),
-        curves=_panels(curves, figures.regret_panels, styles, section.anchor),
+        curves=_panels(curves, figures.regret_panels, styles, anchor),
+        shares=_panels(rows_of(section, frames.shares), draw_shares, styles, anchor),
+        finals=_panels(rows_of(section, frames.finals), figures.final_regret_panels, styles, anchor),
+        differences=tables.differences(rows_of(section, frames.differences)),
         results=tables.results(summary),
     )
 
@@ -209,11 +187,9 @@ def _swatches(styles: Styles) -> dict[str, Markup]:
     return {name: Markup(figures.as_svg(figures.swatch(style))) for name, style in styles.items()}
 
 
-def _panels(
-    frame: "DataFrame", draw: "Callable[[DataFrame, Styles], list[Figure]]", styles: Styles, name: str
-) -> list[Markup]:
+def _panels(rows: Any, draw: "Callable[[DataFrame, Styles], list[Figure]]", styles: Styles, name: str) -> list[Markup]:
     panels = []
-    for figure in draw(frame, styles) if not frame.is_empty() else ():
+    for figure in draw(rows, styles) if len(rows) else ():
         axes = figure.axes[0]
         title = f"{axes.get_title(loc='left')}: {axes.get_ylabel() or axes.get_xlabel()}"
         panels.append(Markup(figures.as_svg(figure, name, title)))

@@ -132,21 +132,12 @@ def _draw_lines(axes: Axes, panel: "DataFrame", styles: Styles, logs: Mapping[st
             markeredgewidth=1.5,
             zorder=5,
         )
-    _set_axis(axes, "x", panel["x"].to_numpy(), logs["x"])
-    _set_axis(axes, "y", panel["mean"].to_numpy(), logs["y"])
+    log_scale(axes, "x", panel["x"].to_numpy(), logs["x"])
+    log_scale(axes, "y", panel["mean"].to_numpy(), logs["y"])
     set_title(axes, panel["title"][0])
     set_labels(axes, " or ".join(panel["x_name"].unique(maintain_order=True)), REGRET)
     _make_room_below(axes)
     _name_lowest(axes, lowest)
-
-
-def _set_axis(axes: Axes, name: str, values: FloatArray, is_log: bool) -> None:
-    if is_log:
-        log_scale(axes, name, values)
-        return
-    axis = axes.xaxis if name == "x" else axes.yaxis
-    axis.set_major_locator(MaxNLocator(6, steps=(1, 2, 5, 10)))
-    axis.set_major_formatter(FuncFormatter(short_number))
 
 
 def _make_room_below(axes: Axes) -> None:

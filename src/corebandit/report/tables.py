@@ -54,8 +54,6 @@ class DifferenceRow(NamedTuple):
 class DifferenceSection(NamedTuple):
     """All policies against one baseline on one problem."""
 
-    experiment: str
-    part: str
     title: str  # of the problem
     baseline: str
     rows: list[DifferenceRow]
@@ -203,16 +201,14 @@ def results(summary: "DataFrame") -> list[ResultSection]:
             for record in records
         ]
         size = run_size((record["runs"] for record in records), (record["horizon"] for record in records))
-        sections.append(ResultSection(**_place(records[0]), size=size, rows=rows))
+        sections.append(ResultSection(records[0]["experiment"], records[0]["part"], records[0]["title"], size, rows))
     return sections
 
 
 def differences(frame: "DataFrame") -> list[DifferenceSection]:
     """Return one section per experiment, part, problem and baseline, with the policies in the order of the frame."""
-    if frame.is_empty():
-        return []
     sections = []
-    for part in frame.partition_by(*PLACE, "baseline", maintain_order=True):
+    for part in () if len(frame) == 0 else frame.partition_by(*PLACE, "baseline", maintain_order=True):
         records = part.to_dicts()
         rows = [
             DifferenceRow(
@@ -224,12 +220,8 @@ def differences(frame: "DataFrame") -> list[DifferenceSection]:
             )
             for record in records
         ]
-        sections.append(DifferenceSection(**_place(records[0]), baseline=records[0]["baseline"], rows=rows))
+        sections.append(DifferenceSection(records[0]["title"], records[0]["baseline"], rows))
     return sections
-
-
-def _place(record: Mapping[str, Any]) -> dict[str, str]:
-    return {name: record[name] for name in (*PART, "title")}
 
 
 def _decimals(value: float, significant: int) -> int:
