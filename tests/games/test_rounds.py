@@ -124,3 +124,20 @@ def test_a_state_prepares_once_before_each_score(is_ranked, is_compiled):
     assert inner.prepared.tolist() == [40]
     if not is_ranked:
         assert inner.scored.tolist() == [40]
+
+
+def test_an_experiment_may_leave_the_horizon_untold(tmp_path):
+    plain, untold = (
+        cb.Experiment(cb.LinearBandit(5, 2), {"it": cb.LinCORe()}, 400, 3, horizon_known=known)
+        for known in (True, False)
+    )
+    assert cb.Experiment.from_dict(untold.to_dict()) == untold != plain
+    assert "horizon_known" not in plain.describe()
+    results = [cb.run(each, folder=tmp_path) for each in (plain, untold)]
+    again = cb.run(untold, folder=tmp_path)
+    assert not np.array_equal(results[0].regret("it"), results[1].regret("it"))
+    assert np.array_equal(again.regret("it"), results[1].regret("it"))
+    with pytest.raises(cb.BadInput, match="needs a horizon"):
+        cb.Experiment(cb.BernoulliBandit(), [cb.UCBV()], horizon_known=False)
+    with pytest.raises(cb.BadInput, match="horizon_known must be True or False, not 3"):
+        cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()], horizon_known=3)

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corebandit.cli.flags import EngineOption, Fresh, Horizon, Jobs, Runs, SamplerOption, Seed, given, out
+from corebandit.cli.flags import (
+    EngineOption,
+    Fresh,
+    Horizon,
+    Jobs,
+    Runs,
+    SamplerOption,
+    Seed,
+    UnknownHorizon,
+    given,
+    out,
+)
 from corebandit.cli.running import errors_as_sentences, play_and_report, report_folder, what_is_kept, with_sampler
 from corebandit.contracts.errors import BadInput
 
@@ -121,6 +132,7 @@ def compare(
     arms: Annotated[int | None, typer.Option(help="Number of arms.", show_default="the problem's")] = None,
     runs: Runs = None,
     horizon: Horizon = None,
+    unknown_horizon: UnknownHorizon = False,
     seed: Seed = None,
     jobs: Jobs = None,
     engine: EngineOption = None,
@@ -148,7 +160,7 @@ def compare(
                 if not hasattr(each, "n_arms"):
                     raise BadInput(f"--arms does not fit the problem {each.label}, which names its arms itself")
             problems = [each.changed(n_arms=arms) for each in problems]
-        size = given(runs=runs, horizon=horizon, seed=seed)
+        size = given(runs=runs, horizon=horizon, horizon_known=False if unknown_horizon else None, seed=seed)
         experiments = [Experiment(each, chosen, name="compare", **size) for each in problems]
         play_and_report(
             with_sampler(experiments, sampler),
@@ -181,6 +193,7 @@ def run(
     ],
     runs: Runs = None,
     horizon: Horizon = None,
+    unknown_horizon: UnknownHorizon = False,
     seed: Seed = None,
     jobs: Jobs = None,
     engine: EngineOption = None,
@@ -204,7 +217,8 @@ def run(
         from corebandit.experiments.experiment_file import name_of, read_experiments
         from corebandit.experiments.result_files import EXPERIMENTS
 
-        experiments = read_experiments(file, runs=runs, horizon=horizon, seed=seed)
+        told = False if unknown_horizon else None
+        experiments = read_experiments(file, runs=runs, horizon=horizon, seed=seed, horizon_known=told)
         name = name_of(experiments, file)
         # What a report ran has a folder already, and its name may be that of another report's.
         folder = out or Path("results") / (f"{file.resolve().parent.name}-again" if file.name == EXPERIMENTS else name)
@@ -222,6 +236,7 @@ def tune(
     ],
     runs: Runs = None,
     horizon: Horizon = None,
+    unknown_horizon: UnknownHorizon = False,
     seed: Seed = None,
     jobs: Jobs = None,
     engine: EngineOption = None,
@@ -246,7 +261,7 @@ def tune(
         if len({name for name, _ in grids}) < len(grids):
             raise BadInput("--parameter names the same parameter twice")
         chosen = policy_from(policy)
-        size = given(runs=runs, horizon=horizon, seed=seed)
+        size = given(runs=runs, horizon=horizon, horizon_known=False if unknown_horizon else None, seed=seed)
         experiments = [sweep(problem_from(spec), chosen, dict(grids), name="tune", **size) for spec in problem]
         title = f"{chosen.label}: {' and '.join(name for name, _ in grids)}"
         play_and_report(

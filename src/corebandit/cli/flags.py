@@ -18,6 +18,9 @@ Runs = Annotated[
     int | None, typer.Option(help="Runs of each policy, each on a problem of its own.", show_default="100")
 ]
 Horizon = Annotated[int | None, typer.Option(help="Rounds in a run.", show_default="10,000")]
+UnknownHorizon = Annotated[
+    bool, typer.Option("--unknown-horizon", help="Do not tell policies how many rounds there are.")
+]
 Seed = Annotated[int | None, typer.Option(help="Where all randomness starts.", show_default="0")]
 Jobs = Annotated[int | None, typer.Option(help="Threads; no number depends on it.", show_default="one for each core")]
 EngineOption = Annotated[

@@ -16,7 +16,10 @@ from corebandit.contracts.validate import check_number, shortened, unknown
 
 MOST_COORDINATES = 2
 NEEDED = ("problem", "policies")
-OPTIONAL = ("horizon", "runs", "seed", "regret", "name", "part", "title", "also_at", "points", "actions", "shown")
+OPTIONAL = (
+    *("horizon", "horizon_known", "runs", "seed", "regret", "name", "part", "title"),
+    *("also_at", "points", "actions", "shown"),
+)
 FOR_READERS = ("label",)  # of the problem
 PLAIN = (bool, int, float, str, type(None))
 FILE, FILES = "from file", "files"  # where a recipe of one's own is, path and class; texts of such files by their paths

@@ -48,6 +48,8 @@ class Experiment:
         Rounds at which regret is recorded besides the 100 evenly spaced ones.
     actions
         Whether to keep what was chosen in every round of every run, for `Result.actions`.
+    horizon_known
+        Whether policies are told the horizon; if not, they run in their anytime forms.
     shown
         Whether tables and figures show it; claims of ours may rest on what none shows.
     points
@@ -72,6 +74,7 @@ class Experiment:
     points: Mapping[str, Point] = field(default_factory=dict)
     actions: bool = False
     shown: bool = True
+    horizon_known: bool = True
 
     def __init__(
         self,
@@ -88,6 +91,7 @@ class Experiment:
         points: Mapping[str, Point] | None = None,
         actions: bool = False,
         shown: bool = True,
+        horizon_known: bool = True,
     ) -> None:
         """Validate everything, so that a mistake shows before any work is done."""
         if isinstance(problem, list | tuple) and any(isinstance(each, Problem) for each in problem):
@@ -106,23 +110,24 @@ class Experiment:
         with blaming(problem):
             instance = problem.draw(stream(0))
             check_instance(problem, instance)
-        game = game_of(instance)
+        for flag, what in ((actions, "actions"), (shown, "shown"), (horizon_known, "horizon_known")):
+            if not isinstance(flag, bool):
+                raise BadInput(f"{what} must be True or False, not {shortened(flag)}")
+        game, told = game_of(instance), horizon if horizon_known else None
         for policy in labelled.values():
             game.check(policy, problem)
             check_rewards_fit(policy, problem)
             with blaming(policy):
-                policy.start_on(instance, horizon, 2)  # a policy that cannot start under these settings says so now
+                policy.start_on(instance, told, 2)  # a policy that cannot start under these settings says so now
                 check_memory(policy, instance, horizon)
-            _warn_of_endless_warm_up(policy, game.sizes(instance), horizon)
+            if horizon_known:
+                _warn_of_endless_warm_up(policy, game.sizes(instance), horizon)
         for current_round in also_at:
             if check_count("also_at", current_round) > horizon:
                 raise BadInput(f"also_at must name rounds up to the horizon, {horizon}, not {current_round}")
         for text, what in ((name, "name"), (part, "part"), (title, "title")):
             if not isinstance(text, str):
                 raise BadInput(f"{what} must be a text, not {shortened(text)}")
-        for flag, what in ((actions, "actions"), (shown, "shown")):
-            if not isinstance(flag, bool):
-                raise BadInput(f"{what} must be True or False, not {shortened(flag)}")
         if actions:
             check_memory_of_actions(int(horizon) * game.choices(instance)[1], int(runs) * len(labelled))
         for label in points or {}:
@@ -130,7 +135,7 @@ class Experiment:
                 raise BadInput(f"points must be of policies that are compared, not of {shortened(label)}")
         values = (problem, labelled, int(horizon), int(runs), int(seed), regret, name, part)
         rounds = tuple(int(current_round) for current_round in also_at)
-        more = (title or _short_title(problem), rounds, dict(points or {}), actions, shown)
+        more = (title or _short_title(problem), rounds, dict(points or {}), actions, shown, horizon_known)
         for attribute, value in zip(self.__dataclass_fields__, (*values, *more), strict=True):
             object.__setattr__(self, attribute, value)
 
@@ -150,6 +155,7 @@ class Experiment:
             **({"also_at": list(self.also_at)} if self.also_at else {}),
             **({"actions": True} if self.actions else {}),
             **({} if self.shown else {"shown": False}),
+            **({} if self.horizon_known else {"horizon_known": False}),
             **({"points": {label: point.describe() for label, point in self.points.items()}} if self.points else {}),
         }
 
@@ -195,6 +201,11 @@ class Experiment:
         if check_count("run", run, at_least=0) >= self.runs:
             raise BadInput(f"run must be one of {self.runs}, counted from 0, not {run}")
         return drawn(self.problem, digest(self.problem.describe()), self.seed, run)
+
+    @property
+    def told_horizon(self) -> int | None:
+        """Return what policies are told of the horizon."""
+        return self.horizon if self.horizon_known else None
 
     @property
     def id(self) -> str:

@@ -27,7 +27,7 @@ LONGEST_NAME = 200  # bytes: file systems take 255
 
 
 NEEDED = {"problems": '["bernoulli"]', "policies": '["CORe"]'}  # lists of specs, with an example
-OPTIONAL = ("horizon", "runs", "seed", "regret", "actions")  # as arguments of Experiment
+OPTIONAL = ("horizon", "horizon_known", "runs", "seed", "regret", "actions")  # as arguments of Experiment
 
 
 def read_experiments(path: str | os.PathLike[str], **changes: int | None) -> list[Experiment]:

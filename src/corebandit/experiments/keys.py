@@ -20,7 +20,7 @@ def key_of(task: Task, environment: str) -> str:
     """Return the key of a task; `environment` is that of the engine which plays it."""
     return digest(
         {
-            "code": _code_of(task.problem, task.policy, task.horizon),
+            "code": _code_of(task.problem, task.policy, task.told_horizon),
             "environment": environment,
             "foreign versions": task.policy.outside_versions(),
             "problem": task.problem.describe(),
@@ -29,6 +29,7 @@ def key_of(task: Task, environment: str) -> str:
             "seed": task.seed,
             "regret": task.regret,
             "notes": [task.notes, task.actions],
+            "horizon known": task.horizon_known,
         }
     )
 
@@ -45,7 +46,7 @@ def chunk_key(key: str, chunk: Wanted) -> str:
     return digest({"task": key, "runs": [first, last], "instances": instances})
 
 
-def _code_of(problem: Problem, policy: AnyPolicy, horizon: int) -> str:
+def _code_of(problem: Problem, policy: AnyPolicy, horizon: int | None) -> str:
     """Identify what decides what happens in a run; where nobody can, by a name that never comes back."""
     instance = problem.draw(stream(0))
     state = policy.start_on(instance, horizon, 2)

@@ -42,7 +42,7 @@ def play(
     check_distinct(experiments)
     for each in experiments:
         for policy in each.policies.values():
-            rehearse(policy, each.problem, each.horizon, realised=each.regret == "realised")
+            rehearse(policy, each.problem, each.told_horizon, realised=each.regret == "realised")
     store = ChunkStore(folder) if folder is not None else None
     tasks = [(each, task_of(each, label, percents)) for each in experiments for label in each.policies]
     # Without a folder nothing is looked up, and no key is needed.
@@ -75,7 +75,7 @@ def task_of(experiment: Experiment, label: str, percents: Sequence[int] = ()) ->
     """Return what is to be played of one policy of an experiment; see `play` for the percents."""
     rounds = tuple(experiment.rounds.tolist())
     policy, size = experiment.policies[label], (experiment.seed, experiment.regret, experiment.actions)
-    task = Task(experiment.problem, policy, label, rounds, *size)
+    task = Task(experiment.problem, policy, label, rounds, *size, horizon_known=experiment.horizon_known)
     if not percents:
         return task
     some = sorted({-(-percent * experiment.horizon // 100) for percent in percents})

@@ -77,7 +77,7 @@ def _joined(parts: list[tuple[int, Curve]]) -> Curve:
     parts.sort(key=lambda part: part[0])
     curves, expected = [curve for _, curve in parts], 0
     for first_run, curve in parts:
-        name = "/".join(curve.names.values())
+        name = curve.path
         if first_run != expected:
             what = f"lack the runs {expected} to {first_run - 1}" if first_run > expected else "have runs twice"
             raise BadInput(f"these folders {what} of {name}: Result.load takes all folders of a study, each once")

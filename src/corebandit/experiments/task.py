@@ -32,11 +32,17 @@ class Task:
     regret: str
     actions: bool = False  # whether what was chosen in each round is noted
     notes: bool = True  # whether notes are kept
+    horizon_known: bool = True  # to the policy
 
     @property
     def horizon(self) -> int:
         """Return the number of rounds."""
         return self.checkpoints[-1]
+
+    @property
+    def told_horizon(self) -> int | None:
+        """Return what the policy is told of it."""
+        return self.horizon if self.horizon_known else None
 
     @property
     def rounds(self) -> IntArray:

@@ -92,7 +92,7 @@ class Game(ABC):
         if sentence := self.refusal(policy, problem):
             raise BadInput(sentence)
 
-    def without_rounds(self, instance: Any, policy: AnyPolicy, horizon: int) -> tuple[Any, ...]:
+    def without_rounds(self, instance: Any, policy: AnyPolicy, horizon: int | None) -> tuple[Any, ...]:
         """Return arguments to play no round at all: calling the loop with them only compiles it."""
         state = policy.start_on(instance, horizon, 2)
         needs, notes = self.needs(instance, (0, "", 0)), self.notes(instance, 1)

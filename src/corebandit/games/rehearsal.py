@@ -21,6 +21,7 @@ from corebandit.contracts.validate import shortened
 from corebandit.games.blame import blaming, is_foreign
 from corebandit.games.kinds import game_of
 from corebandit.games.truth import SAME, ZERO
+from corebandit.parts.rounds import horizon_or_unknown
 from corebandit.randomness.stream import stream
 
 N_ROUNDS = 150
@@ -36,7 +37,7 @@ METHODS = {
 OPTIONAL = {"begin_round": (("decided", "left", "pending"),), "prepare": (("rng",),)}
 
 
-def rehearse(policy: AnyPolicy, problem: Problem, horizon: int, realised: bool = False) -> None:
+def rehearse(policy: AnyPolicy, problem: Problem, horizon: int | None, realised: bool = False) -> None:
     """Play a few rounds if the policy or the problem is not ours, and raise a BadInput if something is wrong.
 
     Realised regret, of rewards, asks for no means but the best.
@@ -47,7 +48,7 @@ def rehearse(policy: AnyPolicy, problem: Problem, horizon: int, realised: bool =
     blamed = policy if is_foreign(policy) else problem
     described = _described(policy), _described(problem)
     with blaming(blamed), np.errstate(all="ignore"):  # compiled code does not warn either
-        doubt = _check_truth(problem, instance, min(horizon, N_ROUNDS), has_means=not realised)
+        doubt = _check_truth(problem, instance, min(horizon or N_ROUNDS, N_ROUNDS), has_means=not realised)
         once, again = (_played(policy, problem, horizon, realised) for _ in range(2))
     if (_described(policy), _described(problem)) != described:
         raise BadInput(f"{blamed.name} changes its own parameters while it plays: keep what changes in the state")
@@ -60,9 +61,9 @@ def rehearse(policy: AnyPolicy, problem: Problem, horizon: int, realised: bool =
         warnings.warn(doubt, stacklevel=3)
 
 
-def _played(policy: AnyPolicy, problem: Problem, horizon: int, realised: bool) -> list[bytes]:
+def _played(policy: AnyPolicy, problem: Problem, horizon: int | None, realised: bool) -> list[bytes]:
     """Play a few rounds, watched, and return what came of it."""
-    n_rounds = min(horizon, N_ROUNDS)
+    n_rounds = min(horizon or N_ROUNDS, N_ROUNDS)
     instance = problem.draw(stream(0))
     if policy.runs_compiled and isinstance(instance, tuple) and not instance:
         raise BadInput(f"{problem.name} {NO_FIELDS}")
@@ -72,7 +73,8 @@ def _played(policy: AnyPolicy, problem: Problem, horizon: int, realised: bool) -
         _check_state(policy, state)
     watched = WatchedState(policy, problem, state)
     needs, regret, notes = game.needs(instance, (0, "rehearsal", 0)), np.zeros(1), game.notes(instance, 1)
-    game.loop.in_python(watched, instance, *needs, np.array([n_rounds]), horizon, realised, regret, notes)
+    rounds, told = np.array([n_rounds]), horizon_or_unknown(horizon)
+    game.loop.in_python(watched, instance, *needs, rounds, told, realised, regret, notes)
     check_unchanged(problem, instance, truth)
     arrays = arrays_of(state) if policy.runs_compiled else []
     return [array.tobytes() for array in (*arrays, regret)]

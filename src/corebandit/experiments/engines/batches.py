@@ -17,6 +17,7 @@ from corebandit.games.kinds import game_of
 from corebandit.games.notes import Notes, joined
 from corebandit.games.rehearsal import check_means, truth_of
 from corebandit.games.stacked import Leaf, Stacked, leaves_of, rebuilt, share_memory, stacked
+from corebandit.parts.rounds import horizon_or_unknown
 from corebandit.randomness.seeding import N_WORK, name_of, seed_run, seed_runs
 from corebandit.randomness.stream import Stream
 
@@ -49,7 +50,7 @@ class Table:
         example = instances.stacked.example
         self.game = game_of(example)
         capacity = self.game.n_observations(example, task.horizon)
-        self.state = task.policy.start_on(example, task.horizon, capacity)
+        self.state = task.policy.start_on(example, task.told_horizon, capacity)
         self.notes = self.game.notes(example, task.rounds.size, task.horizon if task.actions else 0)
         self.room = (*self.game.room(example), *self.game.workroom(example))
         self.is_asked_afterwards = _says_something(task.policy)
@@ -122,7 +123,7 @@ class Table:
         streams = [self._streams(purpose, queue, numbers, len(runs)) for purpose in self.game.streams(example)]
         room = [self._place(value, queue, len(runs)) for value in self.room]
         until = Shared(queue.put(self.task.rounds if rounds is None else rounds))
-        horizon, realised = Shared(self.task.horizon), Shared(self.task.regret == "realised")
+        horizon, realised = Shared(horizon_or_unknown(self.task.told_horizon)), Shared(self.task.regret == "realised")
         results = (until, horizon, realised, RunFirst(batch.regret), rebuilt(Notes._make(batch.notes), RunFirst))
         return self.game.body, (batch.state, problem, *streams, *room, *results)
 

@@ -59,7 +59,7 @@ def games_to_compile(tasks: Sequence[Task]) -> list[Game]:
             continue
         instance = task.problem.draw(stream(0))
         game = game_of(instance)
-        arguments = game.without_rounds(instance, task.policy, task.horizon)
+        arguments = game.without_rounds(instance, task.policy, task.told_horizon)
         kind = (game.loop, *map(machine_type, arguments))
         if kind not in missing and game.loop.is_still_to_compile_for(*arguments):
             missing[kind] = described(task)
@@ -73,7 +73,7 @@ def can_travel(task: Task) -> bool:
 
 def described(task: Task) -> Game:
     """Describe the game of a task to another process."""
-    return {"problem": task.problem.describe(), "policy": task.policy.describe(), "horizon": task.horizon}
+    return {"problem": task.problem.describe(), "policy": task.policy.describe(), "horizon": task.told_horizon}
 
 
 def _worker(games: Sequence[Game], engine: str) -> "subprocess.Popen[str]":

@@ -22,18 +22,18 @@ def main() -> None:
             compile_game(problem_from(game["problem"]), policy_from(game["policy"]), game["horizon"])
 
 
-def _for_threads(problem: Problem, policy: AnyPolicy, horizon: int) -> None:
+def _for_threads(problem: Problem, policy: AnyPolicy, horizon: int | None) -> None:
     instance = problem.draw(stream(0))
     kind = game_of(instance)
     kind.loop.compiled(*kind.without_rounds(instance, policy, horizon))
 
 
-def _for_cuda(problem: Problem, policy: AnyPolicy, horizon: int) -> None:
+def _for_cuda(problem: Problem, policy: AnyPolicy, horizon: int | None) -> None:
     from corebandit.compiled.cuda.device import Queue
     from corebandit.experiments.engines.batches import Instances, Table
     from corebandit.experiments.task import Task
 
-    task = Task(problem, policy, policy.label, (horizon,), 0, "expected")
+    task = Task(problem, policy, policy.label, (horizon or 2,), 0, "expected", horizon_known=horizon is not None)
     Table(task, Instances(problem, 0, 0, 2)).compile(Queue())  # one alone would share all with itself
 
 

@@ -19,6 +19,7 @@ from corebandit.games.game import NO_ROUNDS, Game
 from corebandit.games.kinds import game_of
 from corebandit.games.notes import Notes, in_short, joined
 from corebandit.games.rehearsal import check_unchanged, truth_of
+from corebandit.parts.rounds import UNKNOWN, horizon_or_unknown
 
 COMPILING = threading.Lock()  # numba compiles one function at a time anyway
 NEVER = threading.Event()
@@ -54,7 +55,7 @@ def play_runs(task: Task, first: int, last: int, stop: threading.Event = NEVER) 
         game, state, problem, needs = _begin(task, problem_id, run)
         notes = game.notes(problem, rounds.size, task.horizon if task.actions else 0)
         if index == 0 and policy.runs_compiled:
-            nothing = (NO_ROUNDS, task.horizon, is_realised, regret[index], notes)
+            nothing = (NO_ROUNDS, UNKNOWN, is_realised, regret[index], notes)
             _compile(task.label, game.loop, (state, problem, *needs, *nothing), stop)
         truth = truth_of(problem, is_realised)
         started = time.thread_time()
@@ -90,7 +91,7 @@ def _begin(task: Task, problem_id: str, run: int) -> tuple[Game, Any, Any, tuple
     """Return the game of a run, a state that has seen nothing, the problem, and what the loop needs."""
     problem = drawn(task.problem, problem_id, task.seed, run)
     game = game_of(problem)
-    state = task.policy.start_on(problem, task.horizon, game.n_observations(problem, task.horizon))
+    state = task.policy.start_on(problem, task.told_horizon, game.n_observations(problem, task.horizon))
     return game, state, problem, game.needs(problem, (task.seed, problem_id, run))
 
 
@@ -107,7 +108,8 @@ def _play(
 ) -> None:
     function = game.loop.prepared(compiled=task.policy.runs_compiled)
     player = state if task.policy.runs_compiled else Stoppable(state, stop)
-    function(player, problem, *needs, rounds, task.horizon, task.regret == "realised", regret, notes)
+    told, is_realised = horizon_or_unknown(task.told_horizon), task.regret == "realised"
+    function(player, problem, *needs, rounds, told, is_realised, regret, notes)
 
 
 def _is_foreign(task: Task, problem: Any) -> bool:
