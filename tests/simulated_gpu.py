@@ -43,7 +43,7 @@ def wanted_of(games, actions=True):
 def played(wanted):
     found = {}
     cuda.Cuda(1).play(wanted, lambda place, first, runs: found.setdefault(place, {}).update({first: runs}))
-    return [together([runs for _, runs in sorted(found[place].items())]) for place in range(len(wanted))]
+    return [together("", [runs for _, runs in sorted(found[place].items())]) for place in range(len(wanted))]
 
 
 def test_runs_are_those_of_the_processor():

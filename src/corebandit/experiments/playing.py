@@ -39,7 +39,7 @@ def play(
 
     With `percents` regret is kept after so many percent of all rounds only, and no notes are.
     """
-    check_distinct(experiments)
+    _check_distinct(experiments)
     for each in experiments:
         for policy in each.policies.values():
             rehearse(policy, each.problem, each.told_horizon, realised=each.regret == "realised")
@@ -82,8 +82,7 @@ def task_of(experiment: Experiment, label: str, percents: Sequence[int] = ()) ->
     return replace(task, checkpoints=tuple(some), actions=False, notes=False)
 
 
-def check_distinct(experiments: Sequence[Experiment]) -> None:
-    """Raise BadInput if there is no experiment, or two have a policy of the same name on the same problem."""
+def _check_distinct(experiments: Sequence[Experiment]) -> None:
     if not experiments:
         raise BadInput("experiments must hold at least one experiment")
     seen: set[tuple[str, ...]] = set()
@@ -106,29 +105,34 @@ class _Gathered:
         self._is_there = np.zeros(wanted.last - wanted.first, np.bool_)
         self._parts: list[tuple[int, Runs]] = []
 
-    def missing(self, first: int = 0, last: int | None = None) -> list[Wanted]:
-        """Return the runs that are not there yet, of those from `first` up to `last`, not included."""
-        task, begin, end = self.wanted
-        begin, end = max(begin, first), end if last is None else min(end, last)
-        there = self._is_there[begin - self.wanted.first : max(begin, end) - self.wanted.first]
-        edges = np.flatnonzero(np.diff(there, prepend=True, append=True)) + begin
-        return [Wanted(task, int(edge), int(stop)) for edge, stop in zip(edges[::2], edges[1::2], strict=True)]
+    def missing(self) -> list[Wanted]:
+        """Return the runs that are not there yet."""
+        edges = np.flatnonzero(np.diff(self._is_there, prepend=True, append=True)) + self.wanted.first
+        return [Wanted(self.wanted.task, int(first), int(last)) for first, last in edges.reshape(-1, 2)]
 
-    def take(self, first: int, runs: Runs) -> int:
-        """Take the missing ones of these runs, and return how many."""
-        n_taken = 0
-        for _, begin, end in self.missing(first, first + len(runs.regret)):
-            self._parts.append((begin, runs.part(begin - first, end - first)))
-            self._is_there[begin - self.wanted.first : end - self.wanted.first] = True
-            n_taken += end - begin
+    def take(self, first: int, runs: Runs) -> bool:
+        """Take runs if they are wanted and none of them is there; tell whether they were taken."""
+        begin = first - self.wanted.first
+        end = begin + len(runs.regret)
+        if not 0 <= begin < end <= len(self._is_there) or self._is_there[begin:end].any():
+            return False
+        self._parts.append((first, runs))
+        self._is_there[begin:end] = True
+        return True
+
+    def take_missing(self, first: int, runs: Runs) -> int:
+        """Take those of the runs that are missing, and return how many."""
+        n_taken, last = 0, first + len(runs.regret)
+        for _, begin, end in self.missing():
+            some = max(begin, first) - first, min(end, last) - first
+            if some[0] < some[1] and self.take(first + some[0], runs.part(*some)):
+                n_taken += some[1] - some[0]
         return n_taken
 
     def up_to(self, last: int) -> Runs:
         """Return the runs up to this one, which is not included, in their order."""
         parts = [part for _, part in sorted(self._parts, key=lambda one: one[0])]
-        if len({tuple(part.measures) for part in parts}) > 1:
-            raise BadInput(f"the measures of {self.wanted.task.label} must have the same names in every run")
-        return together(parts).part(0, last - self.wanted.first)
+        return together(self.wanted.task.label, parts).part(0, last - self.wanted.first)
 
 
 def _gather(
@@ -141,7 +145,7 @@ def _gather(
             if store and fresh:
                 store.forget(key, each.wanted)
             for first, runs in store.find(key, each.wanted) if store else ():
-                advance(each.take(first, runs))
+                advance(each.take_missing(first, runs))
         places = [(key, missing) for key, each in gathered.items() for missing in each.missing()]
         wanted = [missing for _, missing in places]
         lock, told = threading.Lock(), time.monotonic()
@@ -150,7 +154,7 @@ def _gather(
             nonlocal told
             if place not in range(len(wanted)):
                 raise BadInput(f"an engine was asked for {len(wanted)} things, and finished the one at place {place}")
-            key, (task, begin, end) = places[place]
+            key, (task, *_) = places[place]
             chunk = Wanted(task, first, first + (len(runs.regret) if np.ndim(runs.regret) else 0))
             runs = runs if task.notes else runs._replace(notes=None)
             try:
@@ -158,14 +162,13 @@ def _gather(
             except BadInput as error:
                 raise BadInput(f"{task.label}: {error}") from error
             with lock:
-                if not begin <= first < chunk.last <= end or gathered[key].missing(first, chunk.last) != [chunk]:
+                now = time.monotonic()
+                runs, told = runs._replace(wall_seconds=now - told), now
+                if not gathered[key].take(first, runs):
                     raise BadInput(
                         f"an engine finished the runs {first} to {chunk.last - 1} of {task.label}, which are none of "
                         "those that wait"
                     )
-                now = time.monotonic()
-                runs, told = runs._replace(wall_seconds=now - told), now
-                gathered[key].take(first, runs)
             if store:
                 store.keep(key, chunk, runs)
             advance(chunk.last - first)

@@ -330,9 +330,9 @@ class Result:
         write_frame(Path(folder), self.frame)
 
     @classmethod
-    def load(cls, *folders: str | os.PathLike[str]) -> "Result":
+    def load(cls, folder: str | os.PathLike[str], *more: str | os.PathLike[str]) -> "Result":
         """Read what `save` or a machine that played has written; of a study in pieces name all folders."""
-        return cls(*read_result(*map(Path, folders)))
+        return cls(*read_result(Path(folder), *map(Path, more)))
 
 
 def _place(experiment: Mapping[str, Any]) -> tuple[str, ...]:

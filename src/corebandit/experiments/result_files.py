@@ -58,18 +58,29 @@ def write_result(
             left.unlink()
 
 
-def read_result(*folders: Path) -> tuple[list[dict[str, Any]], list[Curve]]:
+def read_result(folder: Path, *more: Path) -> tuple[list[dict[str, Any]], list[Curve]]:
     """Return the descriptions of experiments and the curves that folders hold, runs of the same curves joined."""
-    experiments: dict[str, dict[str, Any]] = {}
+    experiments: list[dict[str, Any]] = []
     parts: dict[tuple[str, ...], list[tuple[int, Curve]]] = {}
-    for folder in folders:
-        described, curves, first_run = _read(folder)
-        for each in described:
-            same = experiments.setdefault(json.dumps({**each, "runs": 0}), each)
-            same["runs"] = max(same["runs"], each["runs"])
+    for each_folder in (folder, *more):
+        described, curves, first_run = _read(each_folder)
+        experiments = _merged(experiments, described)
         for curve in curves:
             parts.setdefault(tuple(curve.names.values()), []).append((first_run, curve))
-    return list(experiments.values()), [_joined(each) for each in parts.values()]
+    return experiments, [_joined(each) for each in parts.values()]
+
+
+def _merged(known: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return all experiments; of those that differ in the number of their runs alone, the larger number."""
+    places = {json.dumps({**each, "runs": 0}): place for place, each in enumerate(known)}
+    merged = list(known)
+    for each in more:
+        place = places.get(json.dumps({**each, "runs": 0}))
+        if place is None:
+            merged.append(each)
+        else:
+            merged[place] = {**each, "runs": max(each["runs"], merged[place]["runs"])}
+    return merged
 
 
 def _joined(parts: list[tuple[int, Curve]]) -> Curve:
@@ -85,11 +96,8 @@ def _joined(parts: list[tuple[int, Curve]]) -> Curve:
             raise BadInput(f"the regrets of {name} were kept at other rounds in one folder than in another")
         expected += len(curve.regret)
     first = curves[0]
-    return (
-        first
-        if len(curves) == 1
-        else curve_of(first.names, first.title, first.rounds, together(list(map(runs_of, curves))))
-    )
+    runs = together(first.policy, [runs_of(curve) for curve in curves])
+    return curve_of(first.names, first.title, first.rounds, runs) if len(curves) > 1 else first
 
 
 def _packed(curves: Sequence[Curve], kept_as: DTypeLike) -> Iterator[Arrays]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import AnyPolicy, Problem
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.games.notes import Notes, joined
@@ -85,8 +86,10 @@ class Runs(NamedTuple):
         )
 
 
-def together(parts: Sequence[Runs]) -> Runs:
-    """Return runs that were played in several parts, which must measure the same, as one."""
+def together(label: str, parts: Sequence[Runs]) -> Runs:
+    """Return the runs of the policy shown as `label`, which were played in several parts, as one."""
+    if len({tuple(part.measures) for part in parts}) > 1:
+        raise BadInput(f"the measures of {label} must have the same names in every run")
     notes = [part.notes for part in parts if part.notes is not None]
     return parts[0]._replace(
         regret=np.concatenate([part.regret for part in parts]),
