@@ -41,6 +41,9 @@ def test_how_it_was_made_comes_back_from_its_folder(tmp_path):
     about = About("Title", "corebandit x", 1.5, "2026-01-01", "0.1", "abc", {"numpy": "1"}, ["one"])
     about.write(tmp_path)
     assert replace(About.read(tmp_path), figures=["one"]) == about
+    About("Another").write(tmp_path)  # before its pictures are drawn
+    assert (About.read(tmp_path).title, About.read(tmp_path).command) == ("Another", "")
+    assert list(About.read(tmp_path).figures) == ["one"]
     assert About.read(tmp_path / "nothing") is None
 
 

@@ -89,7 +89,7 @@ def play_and_report(
         result = result.joined_with(searched)
     result.save(folder)
     seconds = time.monotonic() - started
-    About(title, command, seconds, figures=before.figures if before else ()).write(folder)
+    About(title, command, seconds).write(folder)
     report_folder(folder)
 
 

@@ -33,13 +33,8 @@ def report_of(result: "Result", about: About) -> Report:
         sweeps=shown.sweeps(),
         shares=shown.mean_curves("best-arm share", with_sweeps=False) if is_noted else None,
     )
-    about = replace(about, title=about.title or TITLE, seconds=seconds_spent(result, about))
+    about = replace(about, title=about.title or TITLE, seconds=result.wall_seconds or about.seconds)
     return Report(frames, shown.experiments, about, remarks=played_by(result))
-
-
-def seconds_spent(result: "Result", about: About) -> float | None:
-    """Return how long playing took."""
-    return getattr(result, "wall_seconds", 0.0) or about.seconds
 
 
 def played_by(result: "Result") -> list[str]:

@@ -328,6 +328,7 @@ class Result:
         """Write the result to a folder, for `Result.load`; and its frame as Parquet, for other programs."""
         write_result(Path(folder), self.experiments, self._curves)
         write_frame(Path(folder), self.frame)
+        About().write(Path(folder))
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], *more: str | os.PathLike[str]) -> "Result":

@@ -50,9 +50,11 @@ class About:
     figures: Sequence[str] = ()
 
     def write(self, folder: Path) -> None:
-        """Write it to a folder."""
+        """Write it to a folder; it goes on to say which pictures are there, if it says of none itself."""
+        before = About.read(folder)
+        figures = self.figures or (before.figures if before else ())
         make_folder(folder)
-        write_whole(folder / ABOUT, json.dumps(asdict(self), indent=1) + "\n")
+        write_whole(folder / ABOUT, json.dumps({**asdict(self), "figures": figures}, indent=1) + "\n")
 
     @classmethod
     def read(cls, folder: Path) -> Optional["About"]:

@@ -46,7 +46,7 @@ SEARCH_SEED = (
 )
 MOST_GONE_BAD = 0.03  # of the runs of the longest horizon, on average over problems
 RATIO = "regret / that of the best rival"
-NO_WARM_UP, SHORT, PAPER = "CORe (no warm-up)", "CORe (warm-up 0.5)", "CORe"
+NO_WARM_UP, SHORT, PAPER = "RecommendedCORe", "CORe (warm-up 0.5)", "CORe"
 OWN = (NO_WARM_UP, SHORT, PAPER)
 SETTING = CORe(alpha=0.4, warm_up=0.0, extra=1, growth=1.0)  # which the rule has chosen for arms and rankings
 LINEAR_SETTING = CORe(alpha=0.8, warm_up=0.0, extra=4)  # and for LinCORe
