@@ -14,7 +14,7 @@ from corebandit.catalogue import ranking_policies
 from corebandit.checks import check_policy, check_ranking_policy
 from corebandit.compiled.bridge import prepare
 from corebandit.contracts.recipe import RankingPolicy
-from corebandit.policies.arms.klucb import bernoulli_upper_bound
+from corebandit.parts.kl import bernoulli_upper_bound
 from corebandit.randomness.stream import stream
 from corebandit.ranking import policies
 from corebandit.ranking.policies import PBMUCB, BatchRank, CascadeKLUCB, CascadeUCB1, Ranked, RankedBandits, TopRank

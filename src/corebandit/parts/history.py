@@ -46,6 +46,14 @@ class History(NamedTuple):
         """Return the arm's number at `index`, counted from 0."""
         return float(self.values[self.starts[arm] + index])
 
+    def total(self, arm: int, n: int) -> float:
+        """Return the arm's n-th number, or 0 for n = 0: of running totals, the total of the first n."""
+        return self.value(arm, n - 1) if n > 0 else 0.0
+
+    def window(self, arm: int, start: int, length: int) -> float:
+        """Return, of running totals, the total of `length` in a row."""
+        return self.total(arm, start + length) - self.total(arm, start)
+
     def audit(self, largest: float) -> int:
         """Return how many numbers there are, or raise DamagedFile unless every arm's lie in a block of their own."""
         check_whole("the counts of a history", self.counts, 0, self.values.size // PLACES)

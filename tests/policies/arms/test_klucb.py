@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL
+from corebandit.parts.kl import bernoulli_kl, bernoulli_upper_bound
 from corebandit.policies import KLUCB
-from corebandit.policies.arms.klucb import bernoulli_kl, bernoulli_upper_bound
 
 
 def plain_kl(p: float, q: float) -> float:

@@ -7,9 +7,9 @@ challengers are sampled once, in random order; if there is none, the leader. Val
 of equally many rewards are ever compared.
 
 Where we differ: the original takes the lowest mean of *any* N_k consecutive rewards of the leader, `window="min"`; the
-code of CORe's authors takes that of the last ones, `window="last"`. The lowest windows are kept up to date instead of
-searched for in each round: the leader's new reward adds one window for each arm, and only an arm's own new reward, or a
-new leader, calls for a search.
+code of CORe's authors takes that of the last ones, `window="last"`, which is LB-SDA (Baudry, Russac and Cappé, ICML
+2021). The lowest windows are kept up to date instead of searched for in each round: the leader's new reward adds one
+window for each arm, and only an arm's own new reward, or a new leader, calls for a search.
 """
 
 import math
@@ -18,7 +18,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from corebandit.compiled.bridge import allocating_nothing, inlined
+from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.audit import check_flags, check_rewards, check_total, check_whole, demand
 from corebandit.contracts.recipe import LARGEST_REWARD, Policy
 from corebandit.contracts.state import FloatArray, IntArray
@@ -27,18 +27,7 @@ from corebandit.parts.history import History, new_history
 from corebandit.randomness.stream import Stream
 
 WINDOWS = ("min", "last")
-
-
-@inlined
-def _total(totals: History, arm: int, n: int) -> float:
-    """Return the sum of the arm's first `n` rewards, each less the origin."""
-    return totals.value(arm, n - 1) if n > 0 else 0.0
-
-
-@inlined
-def _window(totals: History, arm: int, start: int, length: int) -> float:
-    """Return the sum of `length` consecutive rewards of the arm."""
-    return _total(totals, arm, start + length) - _total(totals, arm, start)
+MIN, LAST, RANDOM = range(3)  # which window of the leader an arm is compared with
 
 
 @allocating_nothing
@@ -50,7 +39,8 @@ class SSMCState(NamedTuple):
     queue: IntArray  # (n_arms,) 1 for an arm still to be sampled in this round
     lowest: FloatArray  # (n_arms,) lowest sum of as many consecutive rewards of the leader as the arm has itself
     leader: IntArray  # (1,) negative: none yet
-    last_only: bool
+    window: int  # the lowest of all, the last alone, or one at random in each round
+    forced: float  # arms of fewer than so many times sqrt(ln n) rewards are sampled anyway
 
     def score(self, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with 1 for the arms in the queue, 0.5 for the leader, less for the rest, by their rewards.
@@ -69,26 +59,31 @@ class SSMCState(NamedTuple):
         n = self.totals.counts
         if n.sum() == 0:
             self.origin[0] = reward
-        self.totals.append(arm, _total(self.totals, arm, n[arm]) + (reward - self.origin[0]))
-        leader = self.leader[0]
-        if arm == leader:
-            for other in range(n.size):
-                if n[other] <= n[leader]:
-                    newest = _window(self.totals, leader, n[leader] - n[other], n[other])
-                    self.lowest[other] = newest if self.last_only else min(self.lowest[other], newest)
-        elif leader >= 0:
-            self.search(arm)
+        self.totals.append(arm, self.totals.total(arm, n[arm]) + (reward - self.origin[0]))
+        if self.window != RANDOM:
+            self.keep_lowest(arm)
         was_expected = self.queue[arm] == 1
         self.queue[arm] = 0
         if not was_expected or self.queue.sum() == 0:
             self.queue_challengers(rng)
 
+    def keep_lowest(self, arm: int) -> None:
+        """Keep the lowest windows up to date after a reward of this arm."""
+        n, leader = self.totals.counts, self.leader[0]
+        if arm == leader:
+            for other in range(n.size):
+                if n[other] <= n[leader]:
+                    newest = self.totals.window(leader, n[leader] - n[other], n[other])
+                    self.lowest[other] = newest if self.window == LAST else min(self.lowest[other], newest)
+        elif leader >= 0:
+            self.search(arm)
+
     def search(self, arm: int) -> None:
         """Find the lowest window of the leader for this arm, infinite if the leader has too few rewards."""
         leader, length, lowest = self.leader[0], self.totals.counts[arm], np.inf
         last = self.totals.counts[leader] - length
-        for start in range(max(last, 0) if self.last_only else 0, last + 1):
-            lowest = min(lowest, _window(self.totals, leader, start, length))
+        for start in range(max(last, 0) if self.window == LAST else 0, last + 1):
+            lowest = min(lowest, self.totals.window(leader, start, length))
         self.lowest[arm] = lowest
 
     def queue_challengers(self, rng: Stream) -> None:
@@ -97,18 +92,22 @@ class SSMCState(NamedTuple):
         leader = self.find_leader(rng)
         if leader != self.leader[0]:
             self.leader[0] = leader
-            for arm in range(n.size):
-                self.search(arm)
-        few = math.sqrt(math.log(n.sum()))
+            if self.window != RANDOM:
+                for arm in range(n.size):
+                    self.search(arm)
+        few = self.forced * math.sqrt(math.log(n.sum()))
+        where = rng.random() if self.window == RANDOM else 0.0
         for arm in range(n.size):
-            is_strong = n[arm] < few or _total(self.totals, arm, n[arm]) >= self.lowest[arm]
+            if self.window == RANDOM and n[arm] < n[leader]:
+                self.lowest[arm] = self.totals.window(leader, int(where * (n[leader] - n[arm] + 1)), n[arm])
+            is_strong = n[arm] < few or self.totals.total(arm, n[arm]) >= self.lowest[arm]
             self.queue[arm] = 1 if n[arm] == 0 or (n[arm] < n[leader] and is_strong) else 0
 
     def find_leader(self, rng: Stream) -> int:
         """Return the arm with the most rewards; ties: the larger mean, then the previous leader, then any."""
         n, leader, n_tied = self.totals.counts, 0, 1
         for arm in range(1, n.size):
-            lead = _total(self.totals, arm, n[arm]) - _total(self.totals, leader, n[leader])
+            lead = self.totals.total(arm, n[arm]) - self.totals.total(leader, n[leader])
             if n[arm] > n[leader] or (n[arm] == n[leader] and lead > 0.0):
                 leader, n_tied = arm, 1
             elif n[arm] == n[leader] and lead == 0.0:
@@ -124,6 +123,19 @@ class SSMCState(NamedTuple):
         check_flags("the queue", self.queue)
         check_whole("the leader", self.leader, -1, self.queue.size - 1)
         demand(not np.isnan(self.lowest).any(), "the lowest windows must be numbers")
+
+
+def new_ssmc_state(n_arms: int, capacity: int, window: int, forced: float) -> SSMCState:
+    """Return a state that has seen nothing."""
+    return SSMCState(
+        totals=new_history(n_arms, capacity),
+        origin=np.zeros(1),
+        queue=np.ones(n_arms, np.int64),
+        lowest=np.full(n_arms, np.inf),
+        leader=np.full(1, -1),
+        window=window,
+        forced=float(forced),
+    )
 
 
 @dataclass(frozen=True)
@@ -151,11 +163,4 @@ class SSMC(Policy):
 
     def start(self, n_arms: int, horizon: int | None, capacity: int) -> SSMCState:
         """Return a state that has seen nothing."""
-        return SSMCState(
-            totals=new_history(n_arms, capacity),
-            origin=np.zeros(1),
-            queue=np.ones(n_arms, np.int64),
-            lowest=np.full(n_arms, np.inf),
-            leader=np.full(1, -1),
-            last_only=self.window == "last",
-        )
+        return new_ssmc_state(n_arms, capacity, WINDOWS.index(self.window), forced=1.0)

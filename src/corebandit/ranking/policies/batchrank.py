@@ -28,7 +28,7 @@ from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray, IntScratch, Scratch
 from corebandit.parts.choose import best_items
-from corebandit.policies.arms.klucb import bernoulli_upper_bound
+from corebandit.parts.kl import bernoulli_upper_bound
 from corebandit.randomness.stream import Stream
 
 DROPPED = -1

@@ -19,7 +19,7 @@ from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray, Scratch
 from corebandit.contracts.validate import check_number
 from corebandit.parts.choose import best_items
-from corebandit.policies.arms.klucb import bernoulli_upper_bound
+from corebandit.parts.kl import bernoulli_upper_bound
 from corebandit.randomness.stream import Stream
 
 
