@@ -76,6 +76,7 @@ class DLinUCBState(NamedTuple):
     seen: FloatArray  # (2,) how many rewards; the longest row's squared length
     solved: Scratch  # (d,)
     root: Scratch  # (d, d)
+    widths: Scratch  # (n_arms,)
     sigma: float
     bias: float  # sqrt(lam) S
     log_confidence: float  # ln(1 / delta); negative: ln t
@@ -83,11 +84,17 @@ class DLinUCBState(NamedTuple):
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
         """Fill `scores` with the upper confidence bound of each row's reward."""
+        self.estimate(features, scores)
+        for arm in range(scores.size):
+            scores[arm] += self.widths[arm]
+
+    def estimate(self, features: FloatArray, scores: FloatArray) -> None:
+        """Fill `scores` with the estimate of each row's reward, and `widths` with how far above it the bound is."""
         radius = self.radius(features)
         predict(features, self.model.ridge.theta, scores)
         fill_root(self.squared.ridge.factor, self.model.ridge.factor, self.solved, self.root)
         for arm in range(scores.size):
-            scores[arm] += radius * length_of_product(self.root, features[arm])
+            self.widths[arm] = radius * length_of_product(self.root, features[arm])
 
     def radius(self, features: FloatArray) -> float:
         """Return beta."""
@@ -168,6 +175,7 @@ class DLinUCB(FeaturePolicy):
             seen=np.zeros(2),
             solved=np.zeros(n_features),
             root=np.zeros((n_features, n_features)),
+            widths=np.zeros(n_arms),
             sigma=float(self.sigma),
             bias=math.sqrt(self.lam) * theta_norm,
             log_confidence=log_confidence,
