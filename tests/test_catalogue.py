@@ -113,7 +113,7 @@ def test_every_label_is_a_spec_of_itself():
     ("spec", "sentence"),
     [
         ("CORE2", "unknown policy 'CORE2': did you mean 'CORe'?"),
-        ("nonsense", "unknown policy 'nonsense': there is BatchRank, BernoulliTS, BootstrapTS, CORe, "),
+        ("nonsense", "unknown policy 'nonsense': there is AdaUCB, BatchRank, BernoulliTS, BootstrapTS, "),
         ("CORe(alhpa=0.4)", "unknown parameter of CORe 'alhpa': did you mean 'alpha'?"),
         ("CORe(alpha=-1)", "alpha must be a number of at least 0, not -1"),
         ("CORe(z=1)", "z must be a number above 0 and below 1, not 1"),

@@ -32,6 +32,12 @@ from corebandit.policies.arms.rand_ucb import RandUCB as RandUCB
 from corebandit.policies.arms.bootstrap_ts import BootstrapTS as BootstrapTS
 from corebandit.policies.arms.weighted_bootstrap import WeightedBootstrap as WeightedBootstrap
 from corebandit.policies.arms.reward_exchange import RewardExchange as RewardExchange
+from corebandit.policies.arms.ada_ucb import AdaUCB as AdaUCB
+from corebandit.policies.arms.moss import MOSS as MOSS
+from corebandit.policies.arms.klucb_plus_plus import KLUCBPlusPlus as KLUCBPlusPlus
+from corebandit.policies.arms.imed import IMED as IMED
+from corebandit.policies.arms.maillard_sampling import MaillardSampling as MaillardSampling
+from corebandit.policies.arms.rb_sda import RBSDA as RBSDA
 from corebandit.policies.arms.epsilon_greedy import EpsilonGreedy as EpsilonGreedy
 from corebandit.policies.arms.uniform_random import UniformRandom as UniformRandom
 from corebandit.policies.arms.recommended_core import RecommendedCORe as RecommendedCORe
@@ -46,6 +52,7 @@ from corebandit.policies.arms.swucb import SWUCB as SWUCB
 from corebandit.policies.arms.dts import DTS as DTS
 from corebandit.policies.arms.swts import SWTS as SWTS
 from corebandit.policies.arms.cusum_ucb import CUSUMUCB as CUSUMUCB
+from corebandit.policies.arms.glr_klucb import GLRKLUCB as GLRKLUCB
 from corebandit.policies.arms.exp3s import Exp3S as Exp3S
 
 # Choosing by features.
@@ -55,6 +62,7 @@ from corebandit.policies.linear.lints import LinTS as LinTS
 from corebandit.policies.linear.linphe import LinPHE as LinPHE
 from corebandit.policies.linear.lin_rand_ucb import LinRandUCB as LinRandUCB
 from corebandit.policies.linear.lin_reward_exchange import LinRewardExchange as LinRewardExchange
+from corebandit.policies.linear.square_cb import SquareCB as SquareCB
 from corebandit.policies.linear.lin_epsilon_greedy import LinEpsilonGreedy as LinEpsilonGreedy
 from corebandit.policies.linear.lin_greedy import LinGreedy as LinGreedy
 from corebandit.policies.linear.recommended_lincore import RecommendedLinCORe as RecommendedLinCORe
@@ -65,6 +73,8 @@ from corebandit.policies.linear.window_lincore import WindowLinCORe as WindowLin
 from corebandit.policies.linear.discounted_lincore import DiscountedLinCORe as DiscountedLinCORe
 from corebandit.policies.linear.restarting_lincore import RestartingLinCORe as RestartingLinCORe
 from corebandit.policies.linear.dlinucb import DLinUCB as DLinUCB
+from corebandit.policies.linear.drand_linucb import DRandLinUCB as DRandLinUCB
+from corebandit.policies.linear.dlints import DLinTS as DLinTS
 
 # Choosing by a model of the user's own.
 from corebandit.policies.models.estimator_core import EstimatorCORe as EstimatorCORe

@@ -30,7 +30,7 @@ N_RUNS = 40  # two warps, one of which has threads that have nothing to play
 ROUNDED_OTHERWISE = 4.0  # standard errors that means may be apart
 FEWEST_SAME = 0.9  # share of runs that are the same to nine digits
 WITH_WIDTHS = 0.5  # of policies whose scores are roots of sums of products, which often tie
-HAVE_WIDTHS = ("LinUCB", "DLinUCB", "LinRandUCB", "GLMUCB", "UCBGLM", "GLMRandUCB")
+HAVE_WIDTHS = ("LinUCB", "DLinUCB", "DRandLinUCB", "LinRandUCB", "GLMUCB", "UCBGLM", "GLMRandUCB")
 
 
 @pytest.fixture

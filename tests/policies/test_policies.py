@@ -12,12 +12,15 @@ from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.state import arrays_of, carry_over
 from corebandit.parts.choose import best_arm
 from corebandit.policies import (
+    GLRKLUCB,
+    IMED,
     KLUCB,
     NPTS,
     PHE,
     SSMC,
     SWUCB,
     UCBV,
+    AdaUCB,
     BootstrapTS,
     CORe,
     DriftingCORe,
@@ -39,6 +42,9 @@ VARIANTS = [recipe() for recipe in arm_policies().values()] + [
     PHE(pseudo="gaussian"),
     GaussianTS(prior_sigma=2.0),
     NPTS(upper=2.0),
+    IMED(family="gaussian"),
+    AdaUCB(logarithm="plain"),
+    GLRKLUCB(restarts="local", alpha=0.2, shifts=9),
     SSMC(window="last"),
     BootstrapTS(weights="poisson", replicate="round"),
     WeightedBootstrap(weights="gaussian"),

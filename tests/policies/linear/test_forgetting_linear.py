@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import corebandit as cb
 from corebandit.contracts.errors import DamagedFile
@@ -52,6 +53,42 @@ def test_dlinucb_is_the_rule_of_russac_and_others(n_rounds):
     scores = np.empty(N_ARMS)
     learnt(policy, rows, rewards).score(offered, stream(1), scores)
     assert scores == pytest.approx(wanted, rel=1e-9)
+
+
+def scores_of(state, features: np.ndarray, n_draws: int) -> np.ndarray:
+    """Score again and again, `(n_draws, rows)`."""
+    rng, scores = stream(3, "linear"), np.empty((n_draws, len(features)))
+    for row in scores:
+        state.score(features, rng, row)
+    return scores
+
+
+@pytest.mark.parametrize("optimistic", [True, False])
+def test_drand_linucb_moves_all_rows_a_normal_multiple_of_dlinucbs_width(optimistic):
+    rows, rewards = history(100)
+    offered = np.random.default_rng(5).normal(size=(N_ARMS, D))
+    settings = {"discount": 0.96, "lam": 0.7, "delta": 0.05}
+    bounds = scores_of(learnt(cb.DLinUCB(**settings), rows, rewards), offered, 1)[0]
+    estimates = offered @ np.linalg.solve(*faded(rows, rewards, 0.96, 0.7))
+    policy = cb.DRandLinUCB(**settings, spread=0.3, optimistic=optimistic)
+    multiples = (scores_of(learnt(policy, rows, rewards), offered, 4000) - estimates) / (bounds - estimates)
+    assert multiples == pytest.approx(np.tile(multiples[:, :1], N_ARMS), abs=1e-9)
+    law = stats.halfnorm(scale=0.3) if optimistic else stats.norm(scale=0.3)
+    assert stats.kstest(multiples[:, 0], law.cdf).pvalue > 1e-3
+
+
+def test_dlints_draws_around_the_faded_estimate():
+    rows, rewards = history(100)
+    v, b = faded(rows, rewards, 0.9, 0.7)
+    squared, _ = faded(rows, rewards, 0.81, 0.7)
+    inverse = np.linalg.inv(v)
+    covariance = 0.09 * inverse @ squared @ inverse
+    draws = scores_of(learnt(cb.DLinTS(discount=0.9, sigma=0.3, lam=0.7), rows, rewards), np.eye(D), 20_000)
+    whitened = np.linalg.solve(np.linalg.cholesky(covariance), (draws - inverse @ b).T)
+    assert np.abs(whitened.mean(axis=1)).max() < 4 / math.sqrt(20_000)
+    assert np.cov(whitened) == pytest.approx(np.eye(D), abs=0.05)
+    for each in whitened:
+        assert stats.kstest(each, stats.norm.cdf).pvalue > 1e-3
 
 
 @pytest.mark.parametrize("n_rounds", [5, 40, 41, 333])
@@ -151,11 +188,25 @@ def test_extra_noise_is_of_rows_that_point_out_of_those_before():
     assert widened.steady.factor.T @ widened.steady.factor == pytest.approx(np.diag([16.0, 36.0, 0.0]))
 
 
-@pytest.mark.parametrize("policy", [cb.WindowLinCORe(window=20), cb.DriftingLinCORe(), cb.DLinUCB()])
+@pytest.mark.parametrize(
+    "policy", [cb.WindowLinCORe(window=20), cb.DriftingLinCORe(), cb.DLinUCB(), cb.DRandLinUCB(), cb.DLinTS()]
+)
 def test_states_whose_numbers_do_not_fit_together_are_found_out(policy):
     rows, rewards = history(50)
     fresh = policy.start(N_ARMS, D, 500, 50)
-    scratch = ("row", "part", "perturbed", "solved", "root", "cosines", "limit", "complement")
+    scratch = (
+        "row",
+        "part",
+        "perturbed",
+        "solved",
+        "root",
+        "widths",
+        "cosines",
+        "limit",
+        "complement",
+        "normals",
+        "shift",
+    )
     for place in range(len(list(arrays_of(fresh)))):
         state = learnt(policy, rows, rewards)
         state.audit(fresh, range(50, 51))
@@ -184,6 +235,9 @@ def named(part, names):
         (lambda: cb.RestartingLinCORe(delta=0), "delta must be a number above 0 and below 1, not 0"),
         (lambda: cb.DiscountedLinCORe(discount=0), "discount must be a number above 0 and of at most 1, not 0"),
         (lambda: cb.DLinUCB(lam=0), "lam must be a number above 0, not 0"),
+        (lambda: cb.DLinTS(sigma=0), "sigma must be a number above 0, not 0"),
+        (lambda: cb.DRandLinUCB(spread=0), "spread must be a number above 0, not 0"),
+        (lambda: cb.DRandLinUCB(discount=2), "discount must be a number above 0 and of at most 1, not 2"),
         (lambda: cb.DLinUCB(delta=1), "delta must be a number above 0 and below 1, not 1"),
     ],
 )
