@@ -18,7 +18,7 @@ import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.recipe import FeaturePolicy
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_number
 from corebandit.parts.fading import check_discount
 from corebandit.parts.fading_ridge import FadedRidge, new_faded_ridge
@@ -32,8 +32,8 @@ class DLinTSState(NamedTuple):
 
     model: FadedRidge
     squared: FadedRidge  # that fades twice as fast; its estimate is nobody's
-    normals: FloatArray  # (d,) scratch
-    shift: FloatArray  # (d,) scratch: what noise adds to the estimate
+    normals: Scratch  # (d,)
+    shift: Scratch  # (d,) what noise adds to the estimate
     sigma: float
 
     def score(self, features: FloatArray, rng: Stream, scores: FloatArray) -> None:
