@@ -13,8 +13,9 @@ from scipy.stats import binomtest, chisquare
 
 import corebandit as cb
 from corebandit.agents.control import Control
-from corebandit.agents.gain import ENOUGH, gain_of, width
+from corebandit.agents.gain import ENOUGH, gain_of
 from corebandit.agents.options import Named
+from corebandit.statistics.sequences import width
 from same_agents import in_common
 
 ROOT = Path(__file__).parents[2]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import corebandit as cb
-from corebandit.experiments.statistics import mean_intervals
 from corebandit.games.kinds import ARMS, FEATURES, RANKINGS
 from corebandit.games.notes import in_short, joined, new_notes
 from corebandit.randomness.stream import Stream, stream
+from corebandit.statistics.estimates import mean_intervals
 
 GAMES = {
     "arms": (ARMS, cb.BernoulliBandit(4), cb.CORe()),

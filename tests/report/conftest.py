@@ -140,7 +140,7 @@ def frames() -> Frames:
 
 @pytest.fixture(scope="session")
 def verdicts() -> list[Claim]:
-    gap = Finding("beta", "UCB1", "CORe minus UCB1", -333.25, -341.5, -325.0, 0.0, 0.001, 1.0, 1000, 1000)
+    gap = Finding("beta", "UCB1", "CORe minus UCB1", -333.25, -341.5, -325.0, 0.0, 0.001, 1.0, 0.001, 1.0, 1000)
     return [
         Claim("F1.a", "CORe is below UCB1", 4.0, "holds", "holds", "six of six", (gap,)),
         Claim("F1.a", "CORe is below UCB1", 2.0, "does not hold", "does not hold", "no"),

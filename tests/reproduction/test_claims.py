@@ -6,14 +6,14 @@ from scipy import stats
 
 from corebandit.experiments.curve import Curve
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import log_ratio, mean_estimate
-from corebandit.report.claim import FAILS, HOLDS, LEVEL, LOOKS, UNDECIDED, holm
+from corebandit.report.claim import FAILS, HOLDS, LEVEL, LOOKS, UNDECIDED
 from corebandit.reproduction.claims import (
-    ENOUGH_RUNS,
+    NOTHING_UNSEEN,
     SIMILAR,
     SIMILAR_LEVEL,
     Finals,
     Subject,
+    Unseen,
     below,
     exactly,
     judged,
@@ -23,9 +23,10 @@ from corebandit.reproduction.claims import (
     ratio_below,
     similar,
 )
+from corebandit.statistics.estimates import log_ratio, mean_estimate, mean_estimates
 
 IT = Subject("p", "a", "a - b")
-N = ENOUGH_RUNS
+N = 1_000
 
 
 def normal(mean, n_runs=N, seed=0, spread=1.0):
@@ -34,14 +35,30 @@ def normal(mean, n_runs=N, seed=0, spread=1.0):
     return mean + spread * (noise - noise.mean())
 
 
-def gap(mean, n_runs=N, seed=0):
-    return below(0.0, mean_estimate(normal(mean, n_runs, seed)), n_runs, IT)
+def gap(mean, n_runs=N, seed=0, unseen=NOTHING_UNSEEN):
+    return below(0.0, mean_estimate(normal(mean, n_runs, seed)), n_runs, IT, unseen)
 
 
 @pytest.mark.parametrize(("mean", "verdict"), [(-0.2, HOLDS), (0.2, FAILS), (-0.03, UNDECIDED), (0.0, UNDECIDED)])
 def test_a_comparison_is_judged_by_how_far_it_is_from_the_bound(mean, verdict):
     assert gap(mean).verdict == verdict
-    assert gap(mean, N - 1).verdict == LOOKS[verdict]
+
+
+def test_a_verdict_must_survive_failures_that_the_runs_do_not_show():
+    usual = Unseen.in_difference(1.0, N)  # of 1,000 runs 0.3 % may fail, at 100 each
+    assert usual.higher == usual.lower == pytest.approx(0.2991, abs=1e-3)
+    assert (gap(-0.2, unseen=usual).verdict, gap(0.2, unseen=usual).verdict) == (LOOKS[HOLDS], LOOKS[FAILS])
+    assert (gap(-0.5, unseen=usual).verdict, gap(0.5, unseen=usual).verdict) == (HOLDS, FAILS)
+    assert gap(-0.03, unseen=usual).verdict == UNDECIDED
+    own, rival = normal(1.0, spread=0.1), normal(2.0, spread=0.1, seed=1)
+    ratio_of_means = Unseen.in_log_ratio(own, [rival, 3.0 * rival], 1.0)
+    assert ratio_of_means.higher == pytest.approx(np.log(1.2991), abs=1e-3)
+    assert ratio_of_means.lower == pytest.approx(np.log(2.2991 / 2.0), abs=1e-3)
+    for bound, verdict in ((0.4, FAILS), (0.47, LOOKS[FAILS]), (0.6, LOOKS[HOLDS]), (0.7, HOLDS)):
+        found = ratio_below(bound, log_ratio(own, rival), N, IT, ratio_of_means)
+        assert found.verdict == verdict
+        opposite = {HOLDS: FAILS, FAILS: HOLDS, LOOKS[HOLDS]: LOOKS[FAILS], LOOKS[FAILS]: LOOKS[HOLDS]}
+        assert ratio_above(bound, log_ratio(own, rival), N, IT, ratio_of_means).verdict == opposite[verdict]
 
 
 def test_a_policy_is_not_below_itself():
@@ -57,7 +74,7 @@ def test_false_verdicts_are_as_rare_as_the_level_says():
     assert 8 <= sum(each.p_holds <= 0.05 for each in found) <= 34  # 5 % of 400 is 20
     assert 8 <= sum(each.p_fails <= 0.05 for each in found) <= 34
     assert [each for each in found if each.verdict == HOLDS] == [each for each in found if each.p_holds <= LEVEL]
-    assert sum(each.verdict != UNDECIDED for each in found) <= 8  # 0.5 % of 400 is 2
+    assert sum(each.verdict != UNDECIDED for each in found) <= 34  # 5 % of 400 is 20
 
 
 def ratio(value, n_runs=N, spread=0.1):
@@ -118,7 +135,7 @@ def test_what_happens_rarely_is_judged_exactly(failures, trials, verdict):
 
 @pytest.mark.parametrize(
     ("successes", "trials", "verdict"),
-    [(0, 10_000, FAILS), (0, 5_000, UNDECIDED), (10, 10_000, UNDECIDED), (30, 10_000, HOLDS)],
+    [(0, 10_000, FAILS), (0, 3_000, UNDECIDED), (10, 10_000, UNDECIDED), (30, 10_000, HOLDS)],
 )
 def test_what_happens_often_is_judged_exactly(successes, trials, verdict):
     assert often(0.001, successes, trials, IT).verdict == verdict
@@ -186,19 +203,71 @@ def test_one_surprise_among_many_comparisons_is_none():
     assert claim(surely, *good).verdict == FAILS
 
 
-def test_holm_steps_down():
-    assert holm([0.04, 0.01, 0.03], 0.05) == [False, True, False]
-    assert holm([0.01, 0.02, 0.049], 0.05) == [True, True, True]
-    assert holm([0.025, 0.05], 0.05) == [True, True]  # as small as the level is small enough, as for one alone
-    assert holm([], 0.05) == []
+def test_that_it_holds_everywhere_needs_no_correction():
+    barely = next(found for mean in np.arange(-0.06, -0.12, -0.0005) if (found := gap(mean)).p_holds < 0.9 * LEVEL)
+    assert barely.p_holds > 0.5 * LEVEL
+    assert claim(*[barely] * 21).verdict == HOLDS
+
+
+@pytest.mark.parametrize("number", [21, 60])
+def test_any_number_of_clear_comparisons_is_decided(number):
+    rng = np.random.default_rng(6)
+    clear = [below(0.0, mean_estimate(rng.standard_t(3, size=100) - 500.0), 100, IT) for _ in range(number)]
+    assert claim(*clear).verdict == HOLDS
+    assert claim(*clear[1:], gap(1.0)).verdict == FAILS
+    turned = [below(0.0, mean_estimate(rng.standard_t(3, size=100) + 500.0), 100, IT) for _ in range(number)]
+    assert claim(*turned).verdict == FAILS
+
+
+def heavy_tailed(errors, rng, n_runs=N):
+    """Return comparisons whose means are so many standard errors from their bounds, of heavy-tailed runs."""
+    noise = rng.standard_t(3, size=(n_runs, len(errors))) / np.sqrt(3.0)
+    gaps = mean_estimates(noise + np.asarray(errors) / np.sqrt(n_runs))
+    return claim(*(below(0.0, each, n_runs, IT) for each in gaps)).verdict
 
 
 @pytest.mark.heavy
-def test_few_runs_get_a_first_look_that_says_how_many_would_do():
-    few = claim(gap(-0.2, 100), gap(-0.5, 100))
-    assert few.verdict == LOOKS[HOLDS] or few.verdict == LOOKS[UNDECIDED]
-    assert "a first look: verdicts are given from 1,000 runs on, not 100" in few.evidence
-    assert claim(gap(0.5, 100)).verdict == LOOKS[FAILS]
+def test_six_standard_errors_decide_21_comparisons_of_heavy_tailed_runs():
+    rng, clear = np.random.default_rng(7), [-6.0] * 20
+    assert [heavy_tailed([-6.0, *clear], rng) for _ in range(10)].count(HOLDS) >= 9
+    assert [heavy_tailed([6.0, *clear], rng) for _ in range(10)].count(FAILS) >= 9
+    assert [heavy_tailed([0.0] * 21, rng) for _ in range(10)].count(UNDECIDED) >= 9
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("share", [0.001, 0.002])
+def test_failures_too_rare_to_show_make_no_verdict(share):
+    n_runs = N
+    rng, said = np.random.default_rng(8), []
+    for _ in range(60):
+        own = rng.lognormal(-0.125, 0.5, size=n_runs)
+        own = np.where(rng.random(n_runs) < share, 100.0 * own, own)
+        other = (1.0 + 99.0 * share) * rng.lognormal(-0.125, 0.5, size=n_runs)  # with the same mean
+        said.append(finals(own=own, other=other).less("p", "own", "other").verdict)
+    assert said.count(HOLDS) <= 2
+    assert said.count(LOOKS[HOLDS]) >= 4  # which 0.5 called "holds": 37 % of them where one run in 1,000 fails
+
+
+def test_few_runs_are_enough_where_the_gap_is_large():
+    rng = np.random.default_rng(9)
+    own, far, near = (
+        10.0 + rng.exponential(size=100),
+        90.0 + rng.exponential(size=100),
+        14.0 + rng.exponential(size=100),
+    )
+    found = finals(own=own, far=far, near=near)
+    assert found.less("p", "own", "far").verdict == HOLDS
+    assert found.less("p", "far", "own").verdict == FAILS
+    looks = claim(found.less("p", "own", "near"))
+    assert looks.verdict == LOOKS[HOLDS]
+    assert "100 runs cannot exclude that 3 % of all fail, at 100 times the usual cost" in looks.evidence
+    wanted = looks.details[0].runs_to_tell
+    assert f"about {wanted:,} runs would tell" in looks.evidence
+    again = finals(own=10.0 + rng.exponential(size=wanted), near=14.0 + rng.exponential(size=wanted))
+    assert again.less("p", "own", "near").verdict == HOLDS
+
+
+def test_how_many_runs_would_tell_is_said():
     open_ = claim(gap(-0.06))
     assert open_.verdict == UNDECIDED
     wanted = open_.details[0].runs_to_tell
@@ -206,29 +275,38 @@ def test_few_runs_get_a_first_look_that_says_how_many_would_do():
     assert gap(-0.06, wanted).verdict == HOLDS
 
 
-def test_one_comparison_of_few_runs_makes_a_claim_a_first_look():
-    mixed = claim(gap(-0.2), gap(-0.5, 100))
-    assert mixed.verdict == LOOKS[HOLDS]
-    assert "from 1,000 runs on, not 100" in mixed.evidence
-
-
 def test_half_the_gap_takes_four_times_the_runs():
     assert gap(-0.005).runs_to_tell == pytest.approx(4 * gap(-0.01).runs_to_tell, rel=1e-3)
 
 
 def test_similar_keeps_its_level_in_a_claim():
-    found = similar(ratio(1.0395), N, IT)
-    assert LEVEL < found.p_holds < SIMILAR_LEVEL / 2
+    found = similar(ratio(1.0414), N, IT)
+    assert LEVEL < found.p_holds < SIMILAR_LEVEL
     assert claim(found, found).verdict == HOLDS
 
 
-def test_the_evidence_names_the_tightest_comparison():
+def test_the_evidence_names_what_decides():
     sure, tight = gap(-0.9), gap(-0.1)
-    assert "2 of 2 comparisons hold one by one; tightest: a - b (p) is -0.1 [" in claim(sure, tight).evidence
-    assert "tightest: a - b (p) is 0.2 [" in claim(sure, tight, gap(0.2)).evidence
+    said = claim(sure, tight).evidence
+    assert "of 2 comparisons, one by one, 2 hold, 0 do not, 0 are open; decisive: a - b (p) is -0.1 [" in said
     described = claim(sure).describe()["details"][0]
     assert described["verdict"] == HOLDS
     assert described["ci_high"] < 0
+
+
+def test_of_several_failures_the_one_farthest_beyond_its_bound_decides():
+    few, many, unsure = gap(0.3), gap(2.0), gap(2.5, n_runs=3)  # the first two as sure as can be, the last not
+    assert few.p_fails < 1e-6 > many.p_fails
+    said = claim(few, many, unsure, gap(-0.9), gap(-0.03)).evidence
+    assert "of 5 comparisons, one by one, 1 hold, 2 do not, 2 are open; decisive: a - b (p) is 2 [" in said
+
+
+def test_a_run_has_failed_by_the_yardstick_of_all_policies():
+    best, dear = np.full(N, 1.0), np.full(N, 4.0)
+    dear[:60] = 6.0
+    found = finals(best=best, dear=dear).rarely_fails("p", "dear", 0.05)
+    assert found.value == 0.06  # though no run is over twice its own median
+    assert finals(best=best, dear=dear).rarely_fails("p", "best", 0.05).verdict == HOLDS
 
 
 # Paired runs ------------------------------------------------------------------------------------------------------
@@ -245,9 +323,9 @@ def finals(**regrets):
 def test_regrets_are_compared_run_by_run():
     hardness = 100.0 * np.random.default_rng(3).lognormal(size=N)
     found = finals(own=hardness, rival=hardness + normal(1.0, spread=2.0), twin=hardness)
-    assert found.less("p", "own", "rival").verdict == HOLDS  # though the spread of each is a hundred times the gap
-    assert found.less("p", "rival", "own").verdict == FAILS
-    assert found.less("p", "own", "twin").verdict == FAILS
+    assert found.less("p", "own", "rival").p_holds < 1e-6  # though the spread of each is a hundred times the gap
+    assert found.less("p", "rival", "own").verdict == LOOKS[FAILS]  # three failures could undo it
+    assert found.less("p", "own", "twin").verdict == LOOKS[FAILS]
 
 
 @pytest.mark.heavy

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from corebandit.experiments.statistics import frequency_interval, growth_exponent
 from corebandit.policies import CORe
 from corebandit.reproduction.theory import (
     concentration_tail,
@@ -19,6 +18,8 @@ from corebandit.reproduction.theory import (
     variance_tail,
     warm_up_rounds,
 )
+from corebandit.statistics.growth import growth_exponent
+from corebandit.statistics.shares import frequency_interval
 
 # Formulas ---------------------------------------------------------------------------------------------------------
 

@@ -2,14 +2,10 @@
 
 The difference of two means, d, has the standard error s = sqrt(v / n_chosen + v / n_held_out), where v is the larger of
 the two sample variances: rare large rewards are easily missed in the small group, whose own variance is then too small
-exactly where its mean is. The interval is an asymptotic confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy and
-Ramdas, 2024: "Time-uniform central limit theory and asymptotic confidence sequences"),
-
-    d ± s sqrt(2 (1 + 1 / r) log(sqrt(1 + r) / (1 - level))),    r = c n / n*,
-
-after n decisions, tightest about n*. So the limits hold at all times at once, from the n on where the central limit
-theorem does. Of rare rewards that takes more than a number of decisions: before some have come, nobody knows the
-variance. So some must have, in both groups together and in the smaller one, whose error is most of all.
+exactly where its mean is. The interval is a confidence sequence (`statistics/sequences.py`): its limits hold at all
+times at once, from the number of decisions on where the central limit theorem does. Of rare rewards that takes more
+than a number of decisions: before some have come, nobody knows the variance. So some must have, in both groups together
+and in the smaller one, whose error is most of all.
 What is estimated is the mean gain of the decisions made so far: the policy may learn, the world change.
 """
 
@@ -20,11 +16,11 @@ from typing import Any
 
 from corebandit.agents.control import Control, Moments
 from corebandit.contracts.validate import counted, shortened
+from corebandit.statistics.sequences import width
 
 LEVEL = 0.95  # of the interval of a gain, and of those of all arms together, at all times
 ENOUGH = 100  # rewards in the smaller group, from which on sums are near enough to normal
 STAND_OUT, STAND_OUT_IN_SMALLER = 10, 3  # rewards unlike those before and after them, such as purchases
-TIGHTEST = 10  # times as many decisions: where the interval is tightest for its number
 MOST_NAMED = 10  # arms that are ruled out, in words
 
 
@@ -149,14 +145,3 @@ def ruled_out(control: Control, retired: frozenset[int]) -> list[int]:
     }
     best = max((low for low, _ in known.values()), default=-math.inf)
     return [index for index, (_, high) in known.items() if high < best]
-
-
-def width(n: int, start: int, error: float) -> float:
-    """Return how many standard errors a confidence sequence is wide to either side after n numbers.
-
-    >>> [round(width(n, start=100, error=0.05), 2) for n in (100, 1_000, 100_000)]
-    [3.76, 3.04, 3.58]
-    """
-    log = -2.0 * math.log(error)
-    ratio = (log + math.log(log) + 1.0) * n / (TIGHTEST * start)
-    return math.sqrt(2.0 * (1.0 + 1.0 / ratio) * (0.5 * math.log1p(ratio) - math.log(error)))

@@ -9,9 +9,9 @@ import numpy as np
 
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray, IntArray
-from corebandit.experiments.statistics import Interval, mean_interval, mean_intervals
 from corebandit.experiments.task import Runs
 from corebandit.games.notes import Notes
+from corebandit.statistics.estimates import Interval, mean_interval, mean_intervals
 
 REGRET, BEST_ARM_SHARE, SIMPLE_REGRET = QUANTITIES = ("regret", "best-arm share", "simple regret")
 

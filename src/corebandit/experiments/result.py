@@ -1,7 +1,7 @@
 """What an experiment has shown: the regret of every run at every checkpoint, and the description that made it."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,12 @@ from corebandit.experiments.frames import (
 )
 from corebandit.experiments.reporting import figure_of, report_of
 from corebandit.experiments.result_files import read_result, write_result
-from corebandit.experiments.statistics import mean_interval, standard_error
 from corebandit.games.notes import Notes
 from corebandit.report import tables
 from corebandit.report.about import About
 from corebandit.report.report import Frames
+from corebandit.statistics.estimates import mean_interval, standard_error
+from corebandit.statistics.several import maybe_lowest
 
 QUANTILES = {"q10": 0.1, "median": 0.5, "q90": 0.9}
 
@@ -144,17 +145,14 @@ class Result:
         """Return the final regret of each policy: mean, standard error, 95 % bootstrap interval and quantiles.
 
         With them the mean share of rounds that chose the best arm, and the mean simple regret: see `runs`. Those are
-        `tied` whose paired difference to the lowest mean on their problem has a 95 % interval that includes 0.
+        `tied` that may be the best on their problem: of policies that are alike, one is left out in 5 % of all
+        results, however many they are.
         """
         return self._summary
 
     @cached_property
     def _summary(self) -> pl.DataFrame:
-        lowest: dict[tuple[str, ...], Curve] = {}
-        for curve in self._curves:
-            first = lowest.setdefault(curve.place, curve)
-            if curve.final.value < first.final.value:
-                lowest[curve.place] = curve
+        tied = _tied((curve.place, curve) for curve in self._curves)
         return pl.DataFrame(
             [
                 {
@@ -166,7 +164,7 @@ class Result:
                     "stderr": standard_error(curve.finals),
                     "ci_low": curve.final.low,
                     "ci_high": curve.final.high,
-                    "tied": _is_tied(curve, lowest[curve.place]),
+                    "tied": tied[curve],
                     **dict(zip(QUANTILES, np.quantile(curve.finals, list(QUANTILES.values())).tolist(), strict=True)),
                     "best_arm_share": None
                     if curve.notes is None
@@ -207,19 +205,17 @@ class Result:
     def sweeps(self) -> pl.DataFrame:
         """Return the final regret of each policy that is a point of a parameter sweep: mean and 95 % interval.
 
-        Those are `tied` whose paired difference to the lowest of their series has an interval that includes 0.
+        Those are `tied` that may be the best of their series, as in `summary`.
         """
         return self._sweeps
 
     @cached_property
     def _sweeps(self) -> pl.DataFrame:
         points = self._points()
-        best = self._best_of_series(points)
+        known = [(points[place], curve) for curve in self._curves if (place := tuple(curve.names.values())) in points]
+        tied = _tied(((curve.experiment, curve.part, title, point["series"]), curve) for (title, point), curve in known)
         rows = []
-        for curve in self._curves:
-            if tuple(curve.names.values()) not in points:
-                continue
-            title, point = points[tuple(curve.names.values())]
+        for (title, point), curve in known:
             (x_name, x), (y_name, y) = [*point["at"].items(), (None, None)][:2]
             rows.append(
                 {
@@ -231,7 +227,7 @@ class Result:
                     "x_label": point.get("name"),
                     "y_name": y_name,
                     "y": None if y is None else float(y),
-                    "tied": _is_tied(curve, best[curve.experiment, curve.part, title, point["series"]]),
+                    "tied": tied[curve],
                     "runs": curve.finals.size,
                     "horizon": int(curve.rounds[-1]),
                     "mean": curve.final.value,
@@ -240,17 +236,6 @@ class Result:
                 }
             )
         return pl.DataFrame(rows, schema=SWEEPS)
-
-    def _best_of_series(self, points: Mapping[tuple[str, ...], Any]) -> dict[tuple[str, ...], Curve]:
-        """Return the curve of the lowest mean by experiment, part, title and series."""
-        best: dict[tuple[str, ...], Curve] = {}
-        for curve in self._curves:
-            if (known := points.get(tuple(curve.names.values()))) is not None:
-                title, point = known
-                place = curve.experiment, curve.part, title, point["series"]
-                if curve.final.value < best.setdefault(place, curve).final.value:
-                    best[place] = curve
-        return best
 
     def _points(self) -> dict[tuple[str, ...], tuple[str, dict[str, Any]]]:
         """Return the panel of each policy of a sweep and where it stands there, by the names of its curve."""
@@ -340,14 +325,19 @@ def _place(experiment: Mapping[str, Any]) -> tuple[str, ...]:
     return experiment["name"], experiment.get("part", ""), experiment["label"]
 
 
-def _is_tied(curve: Curve, best: Curve) -> bool:
-    """Tell whether the runs of two curves do not say which of them is lower; unpaired ones are not compared."""
-    if curve is best:
-        return True
-    if curve.finals.size != best.finals.size or curve.problem != best.problem:
-        return False
-    gaps = curve.finals - best.finals
-    return gaps.size < 2 or mean_interval(gaps).low <= 0.0
+def _tied(grouped: Iterable[tuple[object, Curve]]) -> dict[Curve, bool]:
+    """Tell which curves may be the best of their group; those that are not paired with its lowest are not compared."""
+    groups: dict[object, list[Curve]] = {}
+    for group, curve in grouped:
+        groups.setdefault(group, []).append(curve)
+    found: dict[Curve, bool] = {}
+    for curves in groups.values():
+        best = min(curves, key=lambda curve: float(curve.finals.mean()))
+        like = best.problem, best.finals.size
+        paired = [curve for curve in curves if (curve.problem, curve.finals.size) == like]
+        may_be = maybe_lowest(np.stack([curve.finals for curve in paired], axis=1))
+        found |= dict.fromkeys(curves, False) | dict(zip(paired, may_be.tolist(), strict=True))
+    return found
 
 
 def _number(value: Any) -> float | None:

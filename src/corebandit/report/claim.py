@@ -1,14 +1,12 @@
 """A claim and how it fared: data that are judged elsewhere and shown here."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-ENOUGH_RUNS = 1_000  # from here on false verdicts are rare enough, as measured, at this level of each side
-LEVEL = 0.0025
+LEVEL = 0.025  # of each side: that of a 95 % interval
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
-LOOKS = {HOLDS: "looks as if it holds", FAILS: "looks as if it does not", UNDECIDED: "open"}  # too few runs to judge
+LOOKS = {HOLDS: "looks as if it holds", FAILS: "looks as if it does not"}  # but for failures that no run has shown
 
 
 @dataclass(frozen=True)
@@ -16,8 +14,9 @@ class Finding:
     """One measured quantity, the bound a claim says it keeps, and how surely it does.
 
     `p_holds` is small where the data say that it keeps the bound, `p_fails` where they say that it does not: p-values
-    of one-sided tests. Of `enough` runs a verdict may be given, of fewer a first look; `runs_to_tell` would tell, if
-    what was measured is the truth.
+    of one-sided tests. `p_holds_unseen` and `p_fails_unseen` are the same if as many runs fail as these runs may not
+    have shown (`statistics/failures.py`): verdicts rest on them. So many `runs_to_tell` would tell, if what was
+    measured is the truth; `beyond` is how far the interval is beyond the bound, in logarithms or usual runs.
     """
 
     problem: str
@@ -29,16 +28,18 @@ class Finding:
     bound: float
     p_holds: float
     p_fails: float
+    p_holds_unseen: float
+    p_fails_unseen: float
     runs: int
-    enough: int
     runs_to_tell: int | None = None
+    beyond: float = 0.0
     level: float = LEVEL
 
     @property
     def verdict(self) -> str:
         """Return what this quantity alone says, corrected for nothing."""
-        verdict = HOLDS if self.p_holds <= self.level else FAILS if self.p_fails <= self.level else UNDECIDED
-        return verdict if self.runs >= self.enough else LOOKS[verdict]
+        surely = verdict_of(self.p_holds_unseen <= self.level, self.p_fails_unseen <= self.level)
+        return strongest(surely, verdict_of(self.p_holds <= self.level, self.p_fails <= self.level))
 
     def __str__(self) -> str:
         """Return the measurement in words."""
@@ -48,18 +49,28 @@ class Finding:
 
     def describe(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
-        plain = {key: value for key, value in asdict(self).items() if key != "level"}
+        plain = {key: value for key, value in asdict(self).items() if key not in ("level", "beyond")}
         ends = {key: plain[key] if math.isfinite(plain[key]) else None for key in ("ci_low", "ci_high")}
         return {**plain, **ends, "verdict": self.verdict}
+
+
+def verdict_of(holds: bool, fails: bool) -> str:
+    """Return the verdict of two tests."""
+    return FAILS if fails else HOLDS if holds else UNDECIDED
+
+
+def strongest(surely: str, seemingly: str) -> str:
+    """Return a verdict that failures nobody has seen cannot undo, or what it looks like without them."""
+    return surely if surely != UNDECIDED else LOOKS.get(seemingly, UNDECIDED)
 
 
 @dataclass(frozen=True)
 class Claim:
     """A claim of the paper, judged for one length of the warm-up, or whatever its length.
 
-    It holds if all findings do, at a level corrected for their number (Holm), and fails if any does; `uncorrected` is
-    what they say one by one. `reading` names what stands for what where the sources can be read in another way than the
-    figure shows.
+    It holds if all findings do, each at the level, and fails if any does, at a level corrected for their number;
+    `uncorrected` is what they say one by one. `reading` names what stands for what where the sources can be read in
+    another way than the figure shows.
     """
 
     id: str
@@ -74,18 +85,3 @@ class Claim:
     def describe(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
         return {**asdict(self), "details": [finding.describe() for finding in self.details]}
-
-
-def holm(chances: Sequence[float], level: float) -> list[bool]:
-    """Tell which of several p-values are small enough, corrected for their number (Holm, 1979).
-
-    >>> holm([0.01, 0.02, 0.03], 0.05), holm([0.02, 0.02, 0.03], 0.05)
-    ([True, True, True], [False, False, False])
-    """
-    order = sorted(range(len(chances)), key=lambda place: chances[place])
-    small = [False] * len(chances)
-    for rank, place in enumerate(order):
-        if chances[place] > level / (len(chances) - rank):
-            break
-        small[place] = True
-    return small

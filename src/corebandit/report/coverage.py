@@ -5,6 +5,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from corebandit.statistics.failures import share_unseen
+
 MOST_NAMED = 10
 
 
@@ -29,8 +31,9 @@ def coverage_line(n_runs: int) -> str:
     return (
         f"Measured on samples of {row['runs']:,} regrets of real policies, 95 % intervals contain the truth in "
         f"{_range(row['means'])} of samples for means and in {_range(row['differences'])} for paired differences, by "
-        f"policy and problem.{_low(row['below 93 %'])} Two equal policies would be told apart, falsely, in at most "
-        f"{100 * row['false verdicts']:.1f} % of samples."
+        f"policy and problem.{_low(row['below 93 %'])} Two equal policies would look different in at most "
+        f"{100 * row['false looks']:.1f} % of samples. No interval knows of what was never seen: of {n_runs:,} runs "
+        f"that show no failure {100 * share_unseen(n_runs):.2g} % of all may fail, at 95 %."
     )
 
 
@@ -43,10 +46,14 @@ def _low(cells: list[str]) -> str:
 
 def coverage_table() -> str:
     """Return all that was measured, as a table for a page of the documentation."""
-    lines = ["| runs | means | paired differences | false verdicts, at most | where |", "|---|---|---|---|---|"]
+    lines = [
+        "| runs | means | paired differences | false verdicts, at most | false looks, at most | where | verdicts |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for row in measured()["sizes"]:
-        false = f"{100 * row['false verdicts']:.1f} %"
-        cells = (f"{row['runs']:,}", _range(row["means"]), _range(row["differences"]), false, row["worst"])
+        false, looks = (f"{100 * row[f'false {what}']:.1f} %" for what in ("verdicts", "looks"))
+        ranges = (_range(row["means"]), _range(row["differences"]))
+        cells = (f"{row['runs']:,}", *ranges, false, looks, row["worst"], f"{100 * row['verdicts']:.0f} %")
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from corebandit.contracts.validate import counted
 from corebandit.report import figures, tables
 from corebandit.report.about import About
-from corebandit.report.claim import ENOUGH_RUNS, FAILS, HOLDS, LEVEL, LOOKS
+from corebandit.report.claim import FAILS, HOLDS, LEVEL, LOOKS
 from corebandit.report.claim_tables import ClaimSection, claims as claim_sections, disagreements
 from corebandit.report.coverage import coverage_line
 from corebandit.report.provenance import HEADERS, by_figure
@@ -54,7 +54,6 @@ def render_page(report: Report) -> str:
             provenance_headers=HEADERS,
             experiments=_experiments(report.experiments),
             coverage=coverage_line(min(frames.summary["runs"].to_list())),
-            enough=ENOUGH_RUNS,
             level=f"{100 * LEVEL:g} %",
             remarks=report.remarks,
         )

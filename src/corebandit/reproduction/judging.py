@@ -6,7 +6,7 @@ from corebandit.experiments.reporting import TITLE, report_of
 from corebandit.experiments.result import Result
 from corebandit.report import tables
 from corebandit.report.about import About
-from corebandit.report.claim import ENOUGH_RUNS, Claim
+from corebandit.report.claim import Claim
 from corebandit.report.provenance import Provenance
 from corebandit.report.report import Drawing, Report
 from corebandit.reproduction.figure import Figure
@@ -14,6 +14,7 @@ from corebandit.reproduction.paper import FIGURES
 from corebandit.reproduction.provenance import provenance_of
 from corebandit.reproduction.studies import STUDIES
 
+PUBLISHED = 1_000  # runs that the stored publication has
 INCOMPLETE = (LookupError, ValueError)  # where policies or problems are missing
 
 
@@ -65,7 +66,7 @@ def _remarks(result: Result, figures: list[Figure]) -> list[str]:
     if not runs:
         return []
     said = [f"{tables.heading(figure.name)} {size:,} ({figure.paper_size.runs:,})" for figure, size in runs.items()]
-    stored = f" Verdicts of {ENOUGH_RUNS:,} runs are in docs/results.md." if min(runs.values()) < ENOUGH_RUNS else ""
+    stored = f" Verdicts of {PUBLISHED:,} runs are in docs/results.md." if min(runs.values()) < PUBLISHED else ""
     return [
         f"Runs of each policy on each problem, and in parentheses the paper's: {', '.join(said)}.{stored}",
         "CORe runs with two lengths of its warm-up: the paper's text has the factor 4, its authors' code 2, which is "

@@ -19,7 +19,6 @@ import numpy as np
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.curve import Curve
 from corebandit.experiments.experiment import Experiment
-from corebandit.experiments.statistics import design_effect
 from corebandit.policies.linear.lincore import LinCORe
 from corebandit.problems.linear import LinearBandit
 from corebandit.reproduction.theory import (
@@ -31,6 +30,7 @@ from corebandit.reproduction.theory import (
     theoretical_alpha,
 )
 from corebandit.reproduction.watched import AT_ONE, EDGES, WatchedLinCORe
+from corebandit.statistics.shares import design_effect
 
 SIGMA = 0.5
 PROBLEM = LinearBandit(n_arms=20, n_features=5, rewards="gaussian", sigma=SIGMA)

@@ -9,21 +9,25 @@ both. The heat map shows LinCORe's regret on the hard problem over alpha and z.
 from collections.abc import Iterable, Mapping
 from itertools import product
 
+import numpy as np
+
 from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import Largest, largest_log_ratio, log_ratio, mean_estimate
 from corebandit.experiments.sweep import sweep
 from corebandit.policies.linear.linphe import LinPHE
 from corebandit.policies.linear.lints import LinTS
 from corebandit.problems.linear import LinearBandit
-from corebandit.report.claim import ENOUGH_RUNS, Claim, Finding
-from corebandit.reproduction.claims import Finals, Subject, below, judged, ratio_above, ratio_below
+from corebandit.report.claim import Claim, Finding
+from corebandit.reproduction.claims import Finals, Subject, Unseen, below, judged, ratio_above, ratio_below
 from corebandit.reproduction.figure import LINCORE, Figure, Size, lincores
 from corebandit.reproduction.readings import Reading, Said, judge_readings
+from corebandit.statistics.estimates import Largest, largest_log_ratio, log_ratio, mean_estimate
+from corebandit.statistics.failures import usual_cost
 
 NAME, MAP = "figure3", "heat map"
+MANY = 1_000  # runs, of which a map is not played with fewer
 EASY, HARD = LinearBandit(rewards="gaussian", sigma=0.2), LinearBandit(rewards="gaussian", sigma=1.0)
 CLASSES = {"Easy problem: noise 0.2": EASY, "Hard problem: noise 1": HARD}
 FOR_EASY: dict[str, AnyPolicy] = {
@@ -61,7 +65,7 @@ def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
             {"alpha": ALPHAS, "z": ZS},
             series=label,
             horizon=size.horizon,
-            runs=size.runs if size.runs >= ENOUGH_RUNS else size.study_runs,  # a verdict needs as many as the others
+            runs=size.runs if size.runs >= MANY else size.study_runs,  # in a large run as many as elsewhere
             seed=size.seed,
             name=NAME,
             part=MAP,
@@ -95,7 +99,8 @@ def _said(result: Result) -> tuple[Said, ...]:
             player = finals.player(hard, rival)
             last, half = finals.regret[hard, player], halves[hard, player]
             subject = Subject(hard, player, f"{player}: regret at the end / at half time")
-            findings.append(ratio_above(1.7, log_ratio(last, half), last.size, subject))
+            unseen = Unseen.in_log_ratio(last, [half], finals.usual[hard])
+            findings.append(ratio_above(1.7, log_ratio(last, half), last.size, subject, unseen))
             findings.append(finals.less(hard, lincore, rival))
         return findings
 
@@ -128,7 +133,7 @@ def _judge_map(result: Result, factor: float, lincore: str) -> Claim:
     regret = Finals(result, NAME, MAP).regret
     rows = result.sweeps().filter(experiment=NAME, part=MAP, series=lincore).iter_rows(named=True)
     cells = {(row["x"], row["y"]): regret[row["problem"], row["policy"]] for row in rows}
-    runs = cells[GOOD[0]].size
+    runs, usual = cells[GOOD[0]].size, usual_cost(cells.values())
     flat = ratio_below(
         1.5,
         largest_log_ratio([cells[cell] for cell in GOOD], list(cells.values())),
@@ -136,6 +141,7 @@ def _judge_map(result: Result, factor: float, lincore: str) -> Claim:
         Subject(
             "", "LinCORe", f"worst of the region {_worst(cells, GOOD)} / best of the map {_worst(cells, cells, -1.0)}"
         ),
+        Unseen.in_log_ratio(max((cells[cell] for cell in GOOD), key=np.mean), cells.values(), usual),
     )
     corners: list[Finding] = [
         below(
@@ -143,6 +149,7 @@ def _judge_map(result: Result, factor: float, lincore: str) -> Claim:
             Largest([mean_estimate(cells[cell] - cells[corner]) for cell in GOOD]),
             runs,
             Subject("", "LinCORe", f"worst of the region {_worst(cells, GOOD)} - {_spelled(corner)}, which {how}"),
+            Unseen.in_difference(usual, runs),
         )
         for how, corner in BAD.items()
     ]

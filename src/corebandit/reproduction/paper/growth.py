@@ -9,15 +9,16 @@ import polars as pl
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.description import Point
 from corebandit.experiments.experiment import Experiment
-from corebandit.experiments.resampling import resampled_means
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import Estimate, growth_exponent, mean_interval
 from corebandit.policies.linear.lincore import LinCORe
 from corebandit.problems.linear import LinearBandit
 from corebandit.report.power_laws import scaling
 from corebandit.report.report import Drawing
 from corebandit.reproduction.figure import Size
 from corebandit.reproduction.theory import regret_shape
+from corebandit.statistics.estimates import Estimate, mean_interval
+from corebandit.statistics.growth import growth_exponent
+from corebandit.statistics.resampling import resampled_means
 
 NAME = "theory"
 FACTORS = {4.0: "warm-up 4", 2.0: "warm-up 2"}

@@ -4,23 +4,26 @@ Growth of regret is measured beyond the warm-up, whose length the theory sets ap
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from corebandit.contracts.recipe import Problem
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import log_ratio
 from corebandit.policies.arms.core import CORe
 from corebandit.policies.linear.lincore import LinCORe
 from corebandit.problems.random_arms import GaussianBandit
 from corebandit.report.claim import Claim, Finding
 from corebandit.report.report import Drawing
-from corebandit.reproduction.claims import Finals, Subject, below, exactly, judged, similar
+from corebandit.reproduction.claims import Finals, Subject, Unseen, below, exactly, judged, similar
 from corebandit.reproduction.figure import Figure, Size
 from corebandit.reproduction.paper import figure1, figure2, growth, lemma_drawing, lemmas
 from corebandit.reproduction.paper.growth import AGAINST_D, AGAINST_K, AGAINST_N, AXES, FACTORS, NAME, THEOREM
 from corebandit.reproduction.trials import OneHot
+from corebandit.statistics.estimates import log_ratio
+from corebandit.statistics.failures import unseen_cost, usual_cost
+from corebandit.statistics.growth import exponent_weights
 
 POOL = "pool"
 ONE_HOT = "one-hot"
@@ -102,15 +105,25 @@ def _growth_findings(measured: Sequence[growth.Growth], series: str) -> list[Fin
     for each in measured:
         if each.series == series and (exponent := each.exponent()) is not None:
             size, (theorem, _), bound = AXES[each.title], THEOREM[each.title], EXPONENTS[each.title]
-            n_runs = 0 if each.left_out else each.fewest_runs  # with sizes left out nothing is decided
             measure = f"exponent of regret in {size} as measured (the theorem's: {theorem:g})"
-            findings.append(below(bound, exponent, n_runs, Subject("", series, measure)))
+            finding = below(bound, exponent, each.fewest_runs, Subject("", series, measure), _unseen(each))
+            if each.left_out:  # then nothing is decided
+                finding = replace(finding, p_holds_unseen=1.0, p_fails_unseen=1.0)
+            findings.append(finding)
     return findings
+
+
+def _unseen(each: growth.Growth) -> Unseen:
+    """Return how far an exponent may be off if failures do not show, at any of the sizes."""
+    rises = [np.log1p(unseen_cost(usual_cost([regret]), regret.size) / regret.mean()) for regret in each.regret]
+    shifts = exponent_weights(each.scale) * rises
+    return Unseen(float(shifts[shifts > 0.0].sum()), float(-shifts[shifts < 0.0].sum()))
 
 
 def _pool_finding(finals: Finals, problem: str, series: str) -> Finding:
     mirrored, plain = (finals.regret[problem, f"{pool} pool, {series}"] for pool in ("mirrored", "plain"))
-    return similar(log_ratio(plain, mirrored), plain.size, Subject(problem, series, "plain / mirrored"))
+    unseen = Unseen.in_log_ratio(plain, [mirrored], finals.usual[problem])
+    return similar(log_ratio(plain, mirrored), plain.size, Subject(problem, series, "plain / mirrored"), unseen)
 
 
 def _one_hot_finding(result: Result) -> Finding:

@@ -20,7 +20,6 @@ from corebandit.contracts.state import FloatArray
 from corebandit.experiments.description import Point
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import mean_estimate
 from corebandit.policies.arms.bernoulli_ts import BernoulliTS
 from corebandit.policies.arms.core import CORe
 from corebandit.policies.arms.discounted_core import DiscountedCORe
@@ -42,6 +41,7 @@ from corebandit.report.report import Drawing
 from corebandit.reproduction.claims import Finals, Subject, below, judged
 from corebandit.reproduction.figure import Figure, Size
 from corebandit.reproduction.studies.drift_rivals import linear_rivals, rivals
+from corebandit.statistics.estimates import mean_estimate
 
 NAME, LINEAR_PART, SEARCH_PART = "drift", "linear", "search"
 SEARCH_SEED = 1_000_003  # added to the seed
@@ -262,7 +262,7 @@ def claims(result: Result) -> list[Claim]:
             "In both named worlds DriftingCORe's regret after the change is below that of a window of 4,000 rounds, "
             f"and below {BY_HAND:g}.",
             None,
-            [judge(after, problem) for judge in (_less_after, _few_after) for problem in named],
+            [judge(arms, after, problem) for judge in (_less_after, _few_after) for problem in named],
         ),
         judged(
             "D4",
@@ -306,15 +306,16 @@ def _after(result: Result) -> dict[tuple[str, str], FloatArray]:
     return after
 
 
-def _less_after(after: dict[tuple[str, str], FloatArray], problem: str) -> Finding:
+def _less_after(finals: Finals, after: dict[tuple[str, str], FloatArray], problem: str) -> Finding:
     own, other = after[problem, TOLD], after[problem, WINDOW]
     subject = Subject(problem, TOLD, f"after the change, {TOLD} - {WINDOW}")
-    return below(0.0, mean_estimate(own - other), own.size, subject)
+    return below(0.0, mean_estimate(own - other), own.size, subject, finals.unseen(problem, own.size))
 
 
-def _few_after(after: dict[tuple[str, str], FloatArray], problem: str) -> Finding:
+def _few_after(finals: Finals, after: dict[tuple[str, str], FloatArray], problem: str) -> Finding:
     own = after[problem, TOLD]
-    return below(BY_HAND, mean_estimate(own), own.size, Subject(problem, TOLD, "regret after the change"))
+    subject, unseen = Subject(problem, TOLD, "regret after the change"), finals.unseen(problem, own.size)
+    return below(BY_HAND, mean_estimate(own), own.size, subject, unseen)
 
 
 FIGURE = Figure(

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import exponential
 from corebandit.reproduction.claims import Finals
 from corebandit.reproduction.studies import drift_study as study
+from corebandit.statistics.estimates import exponential
 
 KEPT_RIVALS = 5  # the best of each world that changes
 

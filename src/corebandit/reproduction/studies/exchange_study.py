@@ -12,7 +12,6 @@ from corebandit.contracts.recipe import AnyPolicy, Problem
 from corebandit.contracts.state import FloatArray
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import log_growth_ratio
 from corebandit.policies.arms.core import CORe
 from corebandit.policies.arms.phe import PHE
 from corebandit.policies.arms.reward_exchange import RewardExchange
@@ -21,9 +20,11 @@ from corebandit.policies.linear.linphe import LinPHE
 from corebandit.problems.linear import LinearBandit
 from corebandit.problems.random_arms import GaussianBandit
 from corebandit.report.claim import Claim, Finding
-from corebandit.reproduction.claims import Finals, Subject, judged, ratio_above
+from corebandit.reproduction.claims import Finals, Subject, Unseen, judged, ratio_above
 from corebandit.reproduction.figure import LINCORE, Figure, Size, lincores
 from corebandit.reproduction.paper.figure1 import CLASSES as ARM_CLASSES, CORE
+from corebandit.statistics.failures import usual_cost
+from corebandit.statistics.growth import log_growth_ratio
 
 NAME = "exchange"
 LINEAR = "Gaussian linear bandit"
@@ -120,12 +121,9 @@ def _grows_faster(
     halves: dict[tuple[str, str], tuple[FloatArray, FloatArray]], problem: str, constant: str, decaying: str
 ) -> Finding:
     own, other = halves[problem, constant], halves[problem, decaying]
-    return ratio_above(
-        1.0,
-        log_growth_ratio(own, other),
-        own[0].size,
-        Subject(problem, constant, f"growth from half time of {constant} / of {decaying}"),
-    )
+    subject = Subject(problem, constant, f"growth from half time of {constant} / of {decaying}")
+    unseen = Unseen.in_log_ratio(own[0], [other[0]], usual_cost([own[0], other[0]]))
+    return ratio_above(1.0, log_growth_ratio(own, other), own[0].size, subject, unseen)
 
 
 FIGURE = Figure(

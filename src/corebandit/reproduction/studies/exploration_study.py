@@ -22,13 +22,12 @@ from corebandit.contracts.state import FloatArray
 from corebandit.experiments.description import Point
 from corebandit.experiments.experiment import Experiment
 from corebandit.experiments.result import Result
-from corebandit.experiments.statistics import exponential, largest_log_ratio, mean_estimate
 from corebandit.policies.arms.core import CORe
 from corebandit.report import tables
-from corebandit.report.claim import Claim, Finding
+from corebandit.report.claim import Claim
 from corebandit.report.ratios import ratio_maps
 from corebandit.report.report import Drawing
-from corebandit.reproduction.claims import Finals, Subject, judged, rarely
+from corebandit.reproduction.claims import Finals, judged
 from corebandit.reproduction.figure import Figure, Size
 from corebandit.reproduction.studies import bad_runs
 from corebandit.reproduction.studies.exploration_cells import (
@@ -39,6 +38,8 @@ from corebandit.reproduction.studies.exploration_cells import (
     is_by_features,
 )
 from corebandit.reproduction.studies.warmup_study import GONE_BAD, share_gone_bad
+from corebandit.statistics.estimates import exponential, largest_log_ratio, mean_estimate
+from corebandit.statistics.failures import FAILED, share_failed, usual_cost
 
 NAME = "exploration"
 SEARCH_SEED = (
@@ -235,7 +236,7 @@ def ratios(played: Sequence[Mapping[str, Any]], finals: Regrets) -> list[dict[st
             continue
         regrets = finals[experiment["part"], experiment["label"]]
         rivals = {policy: regret for policy, regret in regrets.items() if policy not in OWN}
-        best = min(rivals, key=lambda rival: float(rivals[rival].mean()))
+        best, usual = min(rivals, key=lambda rival: float(rivals[rival].mean())), usual_cost(regrets.values())
         for policy in OWN:
             regret = regrets[policy]
             mean, ratio = (
@@ -248,7 +249,7 @@ def ratios(played: Sequence[Mapping[str, Any]], finals: Regrets) -> list[dict[st
                     **{"title": experiment["title"], "horizon": experiment["horizon"], "policy": policy},
                     **{"runs": int(regret.size), "mean": mean.value, "ci_low": mean.low, "ci_high": mean.high},
                     **{"ratio": share.value, "ratio_low": share.low, "ratio_high": share.high},
-                    **{"best rival": best, "gone bad": share_gone_bad(regret)},
+                    **{"best rival": best, "failed": share_failed(regret, usual), "gone bad": share_gone_bad(regret)},
                 }
             )
     return rows
@@ -281,18 +282,13 @@ def claims(result: Result) -> list[Claim]:
             ),
             judged(
                 f"E3.{horizon}",
-                f"At most 3 % of its runs of {rounds} go bad on any problem, over {GONE_BAD:g} times the median.",
+                f"At most 3 % of its runs of {rounds} fail on any problem: regret over {FAILED:g} times what a run "
+                "usually costs, the median of the best policy.",
                 None,
-                [_few_gone_bad(finals, problem) for problem in finals.problems],
+                [finals.rarely_fails(problem, NO_WARM_UP, MOST_GONE_BAD) for problem in finals.problems],
             ),
         ]
     return found
-
-
-def _few_gone_bad(finals: Finals, problem: str) -> Finding:
-    regret = finals.regret[problem, NO_WARM_UP]
-    gone_bad = round(share_gone_bad(regret) * regret.size)
-    return rarely(MOST_GONE_BAD, gone_bad, regret.size, Subject(problem, NO_WARM_UP, "share of runs gone bad"))
 
 
 def drawings(result: Result) -> list[Drawing]:

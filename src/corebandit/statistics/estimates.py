@@ -12,20 +12,19 @@ delta method in the sample and in every resample.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray
-from corebandit.contracts.validate import check_count, check_number, shortened
-from corebandit.experiments.resampling import (
-    N_RESAMPLES,
+from corebandit.statistics.resampling import (
     N_RESAMPLES_OF_BANDS,
     resampled,
     resampled_covariances,
     resampled_means,
 )
+from corebandit.statistics.tails import share_beyond
 
 ROUNDING = 1e-12  # of the variances of two samples, what rounding leaves of their difference
 LEVEL = 0.95
@@ -52,7 +51,7 @@ class Estimate:
     resampled: FloatArray  # (resamples,) estimates
     errors: FloatArray  # (resamples,) and their standard errors
 
-    @property
+    @cached_property
     def distances(self) -> FloatArray:
         """Return how far resampled estimates fall from the estimate, in units of their own error."""
         return _distances(self.value, self.resampled, self.errors)
@@ -79,8 +78,7 @@ class Estimate:
             return 1.0
         if self.error == 0.0:  # then it is known: below the bound, or not
             return float((gap >= 0.0) == (sign > 0.0))
-        beyond = int((sign * self.distances <= sign * gap / self.error).sum())
-        return (1.0 + beyond) / (1.0 + self.distances.size)
+        return share_beyond(-sign * self.distances, -sign * gap / self.error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +106,7 @@ class Largest:
         """Return its standard error."""
         return self._first.error
 
-    @property
+    @cached_property
     def distances(self) -> FloatArray:
         """Return the largest distance in each resample, of parts that have an error."""
         distances: FloatArray = np.max([part.distances for part in self._unsure], axis=0)
@@ -137,8 +135,7 @@ class Largest:
             return 0.0
         if not self._unsure:
             return 1.0
-        distance = max((part.value - bound) / part.error for part in self._unsure)
-        return (1.0 + int((self.distances >= distance).sum())) / (1.0 + N_RESAMPLES)
+        return share_beyond(self.distances, max((part.value - bound) / part.error for part in self._unsure))
 
 
 # Estimates --------------------------------------------------------------------------------------------------------
@@ -234,82 +231,10 @@ def _log_ratios(samples: FloatArray, pairs: Sequence[tuple[int, int]]) -> list[E
     return found
 
 
-def log_growth_ratio(growing: tuple[FloatArray, FloatArray], other: tuple[FloatArray, FloatArray]) -> Estimate:
-    """Estimate the logarithm of how many times more one quantity grows than another.
-
-    Each is two samples `(runs,)`, later and earlier; all four are paired and positive. What grows is their mean.
-    """
-    return log_estimate(np.stack([*growing, *other], axis=1), (1.0, -1.0, -1.0, 1.0))
-
-
 def exponential(interval: Interval) -> Interval:
     """Return an interval of what the logarithm was estimated of."""
     with np.errstate(over="ignore"):
         return Interval(*(float(np.exp(end)) for end in interval))
-
-
-def frequency_interval(failures: int, runs: int, clustering: float = 1.0) -> Interval:
-    """Return the share of failures and its exact 95 % interval (Clopper and Pearson, 1934).
-
-    Where runs hang together, so many of them count as one (`clustering`, which `design_effect` estimates).
-
-    >>> round(frequency_interval(0, 1000).high, 5)
-    0.00368
-    """
-    from scipy.stats import beta
-
-    check_count("runs", runs)
-    if check_count("failures", failures, at_least=0) > runs:
-        raise BadInput(f"failures must be a whole number of at most {runs}, the runs, not {shortened(failures)}")
-    tail = (1.0 - LEVEL) / 2.0
-    bad, good = failures / clustering, (runs - failures) / clustering
-    low = beta.ppf(tail, bad, good + 1.0) if failures > 0 else 0.0
-    high = beta.ppf(1.0 - tail, bad + 1.0, good) if failures < runs else 1.0
-    return Interval(failures / runs, float(low), float(high))
-
-
-def design_effect(failures: FloatArray, trials: FloatArray) -> float:
-    """Return how many trials are worth an independent one, from the numbers of both in each group of trials.
-
-    It is the variance of the share over groups, divided by what it were if all trials were independent (Kish, 1965); 1
-    at least. Groups of ten trials that all end alike:
-
-    >>> round(design_effect(np.array([10.0, 0.0] * 50), np.full(100, 10.0)), 1)
-    10.1
-    """
-    share = failures.sum() / trials.sum()
-    if not 0.0 < share < 1.0 or failures.size < 2:
-        return 1.0
-    beyond = failures - share * trials
-    spread = float((beyond**2).sum()) * failures.size / (failures.size - 1)
-    return max(1.0, spread / float(trials.sum() * share * (1.0 - share)))
-
-
-def growth_exponent(sizes: Sequence[float], regret: Sequence[FloatArray], *, paired: bool = False) -> Estimate:
-    """Fit mean regret = c · size^b by least squares of logarithms, and estimate b.
-
-    `regret` holds, for each of the `sizes` `(m,)`, the regret of its runs `(runs,)`. They are `paired` if a run is the
-    same problem with the same rewards at every size; then the same runs are drawn for all sizes.
-
-    >>> round(growth_exponent([100, 400], [np.array([10.0, 10.0]), np.array([20.0, 20.0])]).value, 6)
-    0.5
-    """
-    logs = np.log([check_number("sizes", size, above=0) for size in sizes])
-    if len(set(logs.tolist())) < 2:
-        raise BadInput(f"sizes must hold at least two different numbers, not {shortened(list(sizes))}")
-    if len(regret) != logs.size:
-        raise BadInput(f"regret must hold one array for each of the {logs.size} sizes, not {len(regret)}")
-    samples = [np.asarray(sample, np.float64) for sample in regret]
-    for size, values in zip(sizes, samples, strict=True):
-        if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
-            raise BadInput(f"regret must be finite numbers (runs,) at every size, but is not at {shortened(size)}")
-        if values.mean() <= 0.0:
-            raise BadInput(f"regret must be above 0 on average, but is not at {shortened(size)}")
-    weights = (logs - logs.mean()) / np.sum((logs - logs.mean()) ** 2)
-    if paired:
-        return log_estimate(np.stack(samples, axis=1), weights.tolist())
-    parts = [log_estimate(sample[:, None], (weight,)) for sample, weight in zip(samples, weights, strict=True)]
-    return _independent_sum(parts)
 
 
 def standard_error(values: FloatArray) -> float:
@@ -320,15 +245,6 @@ def standard_error(values: FloatArray) -> float:
 def _error(values: FloatArray) -> float:
     """Return the standard error of the mean, which a single run cannot tell."""
     return standard_error(values) if values.size > 1 else np.inf
-
-
-def _independent_sum(parts: Sequence[Estimate]) -> Estimate:
-    """Return the sum of estimates from different runs; each part's resamples are taken in an order of their own."""
-    orders = [np.random.default_rng(place).permutation(N_RESAMPLES) for place in range(len(parts))]
-    resampled = np.sum([part.resampled[order] for part, order in zip(parts, orders, strict=True)], axis=0)
-    variances = np.sum([part.errors[order] ** 2 for part, order in zip(parts, orders, strict=True)], axis=0)
-    value, error = sum(part.value for part in parts), np.sqrt(sum(part.error**2 for part in parts))
-    return Estimate(float(value), float(error), resampled, np.sqrt(variances))
 
 
 def _distances(value: float | FloatArray, resampled: FloatArray, errors: FloatArray) -> FloatArray:
