@@ -38,6 +38,18 @@ class OutState(NamedTuple):
 class Out(cb.Policy):
     def start(self, n_arms, horizon, capacity): return OutState(np.zeros(n_arms))
 
+class BeyondState(NamedTuple):
+    seen: np.ndarray
+    n: np.ndarray
+    def score(self, rng, scores):
+        scores[:] = 0.0
+    def update(self, arm, reward, rng):
+        self.seen[self.n[0]] = reward
+        self.n[0] += 1
+@dataclass(frozen=True)
+class Beyond(cb.Policy):
+    def start(self, n_arms, horizon, capacity): return BeyondState(np.zeros(600), np.zeros(1, np.int64))
+
 class ShapeState(NamedTuple):
     counts: np.ndarray
     def score(self, rng, scores):
@@ -235,6 +247,7 @@ class LaterDrift(cb.Problem):
 
 SENTENCES = {
     "Out": r"Out fails in .*mistakes\.py, line \d+, update: IndexError: index 5000 is out of bounds",
+    "Beyond": r"Beyond fails in round 601 of run 0: index is out of bounds",
     "Shape": r"Shape fails in .*mistakes\.py, line \d+, score: ValueError: could not broadcast",
     "Late": r"Late fails in round 1,001 of run 0: a policy scored an arm NaN",
     "Global": r"Global plays the same rounds differently the second time: all chance must come from the stream rng",

@@ -46,6 +46,7 @@ _OPTIONS = {
     "forceinline": False,
     "fastmath": False,
     "_nrt": True,
+    "boundscheck": False,
     "no_cpython_wrapper": False,
     "no_cfunc_wrapper": False,
 }
@@ -143,7 +144,9 @@ def _method(cls: type, name: str) -> type:
     """Return how numba finds the type of a call of this method, and tell it how to compile the call."""
     if getattr(cls, name).__code__.co_kwonlyargcount:
         raise TypingError(f"{cls.__name__}.{name} has parameters after *, which numba mixes up: leave out the *")
-    method = _compile(getattr(cls, name), forceinline=True, _nrt=not _is_marked(cls), **_FROM_COMPILED_CODE_ONLY)
+    # Code that is not ours may write past an array's end in any round, and then into whatever lies there.
+    options = {"_nrt": not _is_marked(cls), "boundscheck": not is_ours(cls.__module__)}
+    method = _compile(getattr(cls, name), forceinline=True, **options, **_FROM_COMPILED_CODE_ONLY)
 
     class Method(CallTemplate):
         key = (cls, name)

@@ -89,6 +89,22 @@ def test_with_the_identity_link_glmcore_chooses_as_lincore_does(seed, horizon, i
     np.testing.assert_allclose(scores, same_scores, atol=1e-7)
 
 
+def test_extra_noise_belongs_to_the_rewards_that_spanned():
+    """A new item comes late: its one reward is as uncertain as the first reward of each older item was."""
+    policy = GLMCORe(link="identity", sigma0=10.0, alpha=1.0, warm_up=0.0, extra=8, sampler="exact")
+    state, rng = policy.start(4, 3, None, 100), stream(3)
+    rows = np.array([[1.0, 0.3, 0.0], [1.0, 0.7, 0.0], [1.0, 0.5, 0.0], [1.0, 0.5, 1.0]])  # the last item is new
+    for number in range(60):
+        state.update(number % 3, rows[number % 3], float(number // 3 % 2), rng)
+    state.update(3, rows[3], 0.0, rng)
+    noise = np.empty((1_000, 4))
+    for draw in noise:
+        state.perturb_rewards(rng)
+        draw[:] = (state.model.responses - state.model.sums)[:4]
+    n_draws = np.array([20 + 8, 20 + 8, 20, 1 + 8])  # the third item lies between the first two: it spans nothing
+    np.testing.assert_allclose(noise.var(axis=0), 0.25 * n_draws, rtol=0.15)
+
+
 def test_the_warm_up_of_glmcore_is_that_of_lincore():
     for factor in (2.0, 4.0):
         for z in (0.4, 0.6):

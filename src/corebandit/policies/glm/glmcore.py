@@ -12,7 +12,7 @@ change in every round, O(t d^2). This is GLM-FPL with a scale of the noise that 
 
 With the identity link and sigma0 = lam^(-1/2) this is LinCORe(sampler="exact"), choice by choice where their pools draw
 alike. Warm-up, rows that point out of everything seen so far and an unknown horizon are as in LinCORe, and so is
-`extra`, which here belongs to the first groups, as many as span what was seen: rows that point out of it come first.
+`extra`, which here belongs to the groups whose row pointed out of all that was seen before.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_pulls
-from corebandit.contracts.state import FloatArray
+from corebandit.contracts.audit import check_pulls, check_whole
+from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_choice
 from corebandit.parts.glm import GLM, check_glm, new_glm
 from corebandit.parts.pool import SAMPLERS, SEEN, Pool, new_pool
@@ -47,6 +47,7 @@ class GLMCOReState(NamedTuple):
     model: GLM  # of the perturbed rewards
     pool: Pool
     span: Span
+    spanning: IntArray  # (d,) the groups that first spanned what was seen, counted from 1, as many as `span` has
     counts: FloatArray  # (n_arms,) how often each was chosen
     alpha: float
     warm_up: float  # warm-up rounds for each unit of the log horizon
@@ -71,7 +72,9 @@ class GLMCOReState(NamedTuple):
         for arm in range(groups.newest.size):
             link = groups.newest[arm]
             while link > 0:
-                n_draws = int(groups.weights[link - 1]) + (self.extra if link <= self.span.n_spanned[0] else 0)
+                n_draws = int(groups.weights[link - 1])
+                for place in range(self.span.n_spanned[0] if self.extra > 0 else 0):
+                    n_draws += self.extra if self.spanning[place] == link else 0
                 noise = self.alpha * self.pool.draw_sum(n_draws, rng)
                 self.model.responses[link - 1] = self.model.sums[link - 1] + noise
                 link = groups.older[link - 1]
@@ -79,11 +82,12 @@ class GLMCOReState(NamedTuple):
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.counts[arm] += 1.0
-        self.model.learn(arm, x, reward, 1.0)
+        group = self.model.learn(arm, x, reward, 1.0)
         if self.model.is_stale():
             self.model.fit_rewards()
         self.pool.add(reward, rng)
-        self.span.add(x)
+        if self.span.add(x):
+            self.spanning[self.span.n_spanned[0] - 1] = group + 1
 
     def audit(self, fresh: Self, seen: range) -> None:
         """Raise a DamagedFile unless these numbers could have come from learning."""
@@ -91,6 +95,8 @@ class GLMCOReState(NamedTuple):
         self.model.audit(n_seen, n_seen)
         self.pool.audit(n_seen)
         self.span.audit()
+        n_spanned = int(self.span.n_spanned[0])
+        check_whole("the groups that span", self.spanning[:n_spanned], 1, int(self.model.groups.n_used[0]))
 
 
 @dataclass(frozen=True)
@@ -131,6 +137,7 @@ class GLMCORe(WarmsUpByFeatures, GLMPolicy):
             model=new_glm(n_arms, n_features, capacity, self.link, self.sigma0),
             pool=new_pool(capacity, self.sampler),
             span=new_span(n_features),
+            spanning=np.zeros(n_features, np.int64),
             counts=np.zeros(n_arms),
             alpha=float(self.alpha),
             warm_up=rounds_per_log(self.z, self.warm_up),
