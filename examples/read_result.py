@@ -14,7 +14,7 @@ experiment = cb.Experiment(
 )
 result = cb.run(experiment)
 with tempfile.TemporaryDirectory() as folder:
-    result.save(folder)  # results.parquet, and the description that made it
+    result.save(folder)  # all runs, the description that made them, and results.parquet for other programs
     frame = cb.Result.load(folder).frame
 print(frame.head(3))
 

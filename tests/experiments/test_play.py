@@ -15,13 +15,13 @@ from corebandit.experiments import play
 from corebandit.experiments.progress import progress_bar
 from fresh_interpreter import run_python
 
-# A machine that has NumPy, SciPy and numba alone.
+# A machine that has NumPy and numba alone.
 STRIPPED = """
 import sys
 
 class Blocked:
     def find_spec(self, name, *_):
-        if name.partition(".")[0] in {"polars", "pydantic", "typer", "rich", "matplotlib", "jinja2", "torch"}:
+        if name.partition(".")[0] in {"polars", "pydantic", "typer", "rich", "matplotlib", "jinja2", "scipy"}:
             raise ImportError(f"there is no {name} here")
 
 sys.meta_path.insert(0, Blocked())

@@ -1,4 +1,4 @@
-"""Play experiments into a folder of runs. Needs NumPy, SciPy, numba and, for a GPU, numba-cuda alone.
+"""Play experiments into a folder of runs. Needs NumPy, numba and, for a GPU, numba-cuda alone.
 
     PYTHONPATH=src python -m corebandit.experiments.play experiments.json OUT --engine cuda --runs 10000
 
