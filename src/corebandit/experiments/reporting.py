@@ -73,3 +73,11 @@ def figure_of(result: "Result", what: str, experiment: str | None, part: str | N
     if what == REGRET and not swept.is_empty():
         return sweep_figures(swept)[0]
     return regret_curves(result.mean_curves(what).filter(**names), what)
+
+
+def fragment_of(result: "Result") -> str:
+    """Return what a notebook shows."""
+    from corebandit.report.page import render_fragment  # which draws
+
+    shown = result.shown()
+    return render_fragment(Frames(shown.summary(), shown.mean_curves(with_sweeps=False), sweeps=shown.sweeps()))

@@ -27,12 +27,11 @@ from corebandit.experiments.frames import (
     frame_of,
     write_frame,
 )
-from corebandit.experiments.reporting import figure_of, report_of
+from corebandit.experiments.reporting import figure_of, fragment_of, report_of
 from corebandit.experiments.result_files import read_result, write_result
 from corebandit.games.notes import Notes
 from corebandit.report import tables
 from corebandit.report.about import About
-from corebandit.report.report import Frames
 from corebandit.statistics.estimates import mean_interval, standard_error
 from corebandit.statistics.several import maybe_lowest
 
@@ -128,9 +127,8 @@ class Result:
         found = [curve for curve in named if curve.policy == policy and problem in (None, curve.problem)]
         if len(found) != 1:
             known = ", ".join(curve.path for curve in self._curves)
-            raise BadInput(
-                f"policy {policy!r} fits {len(found)} curves, not one; experiment/problem/policy are: {known}"
-            )
+            said = f"policy {policy!r} fits {len(found)} curves, not one"
+            raise BadInput(f"{said}; experiment/problem/policy are: {known}")
         return found[0]
 
     def runs(self) -> pl.DataFrame:
@@ -288,10 +286,7 @@ class Result:
         return figure_of(self, what, experiment, part)
 
     def _repr_html_(self) -> str:
-        from corebandit.report.page import render_fragment  # which draws
-
-        shown = self.shown()
-        return render_fragment(Frames(shown.summary(), shown.mean_curves(with_sweeps=False), sweeps=shown.sweeps()))
+        return fragment_of(self)
 
     def shown(self) -> "Result":
         """Return the result without experiments that no table shows: `Experiment(..., shown=False)`."""
