@@ -42,11 +42,11 @@ class Ledger(Generic[Chosen, Choice]):
     rounds
         Counts decisions. A choice begins with the index of its option, or with those of several.
 
-    >>> ledger = Ledger[str, int]("decision", "a reward is", lambda arm: f"chose {arm!r}", lambda choice: (choice,),
+    >>> ledger = Ledger[str, tuple[int]]("decision", "a reward is", lambda arm: f"chose {arm!r}", lambda choice: choice,
     ...                           Traffic(1))
-    >>> first = ledger.enter("red", 0, now=12.5)
+    >>> first = ledger.enter("red", (0,), now=12.5)
     >>> ledger.find(first)
-    0
+    (0,)
     >>> ledger.close(first)
     >>> ledger.find(first)
     Traceback (most recent call last):

@@ -15,6 +15,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import corebandit as cb
 from corebandit.catalogue import policy_from
+from corebandit.compiled.bridge import prepare, tell_round
 from corebandit.contracts.state import arrays_of, carry_over
 from corebandit.experiments.engines.player import Stopped, play_runs
 from corebandit.experiments.keys import key_of
@@ -67,7 +68,10 @@ def after(policy, rows, rewards, capacity=None):
 
 
 def scores_of(state, features, rng):
+    """Return the scores of one more decision."""
     scores = np.full(len(features), np.nan)
+    tell_round(state, int(state.n_decided[0]) + 1, -1, np.zeros(4, np.int64))
+    prepare(state, rng)
     state.score(features, rng, scores)
     return scores
 
@@ -444,22 +448,31 @@ class Faulty(Mean):
     ],
     ids=["error", "too few", "a column", "nan", "labels", "interrupt"],
 )
-def test_an_estimator_that_fails_is_named_and_nothing_has_changed(estimator, sentence):
+def test_an_estimator_that_fails_is_named_and_nothing_that_was_observed_has_changed(estimator, sentence):
     rows, rewards = history(6)
     agent = cb.Agent(always(estimator), range(4), seed=1)
     for index in range(6):
         agent.observe(index % 4, rewards[index], rows[index])
-    before = [array.copy() for array in (*arrays_of(agent._desk.state), agent._desk.rng.words)]
+
+    def known():
+        return [array.copy() for array in (*arrays_of(agent._desk.state), agent._desk.rng.words)]
+
+    before, after_each = known(), []
     for _ in range(2):
         with pytest.raises((ValueError, KeyboardInterrupt)) as failure:
             agent.ask(prices(0))
         assert sentence in str(failure.value)
         assert "Faulty" in str(failure.value) or not sentence
-        assert all(map(np.array_equal, before, (*arrays_of(agent._desk.state), agent._desk.rng.words)))
+        after_each.append(known())
+    if estimator.error is not None:
+        assert all(map(np.array_equal, before, after_each[0]))
+    assert all(map(np.array_equal, *after_each))  # one that fits and cannot predict has been fitted, once
+    state = agent._desk.state
+    assert (state.pool.tally[0], state.counts.sum(), agent._desk.rounds.decided) == (6, 6, 0)
     assert not agent.pending
 
 
-def test_after_a_failure_the_last_fit_is_made_again():
+def test_after_a_failure_the_last_fit_still_answers():
     rows, rewards = history(30)
     broken, whole = (after(always(RidgeRegression(), refit=50), rows, rewards) for _ in range(2))
     first = [scores_of(state, prices(0), stream(1)) for state in (broken, whole)]
