@@ -15,7 +15,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import corebandit as cb
 from corebandit.catalogue import policy_from
-from corebandit.compiled.bridge import prepare, tell_round
+from corebandit.compiled.bridge import prepare
 from corebandit.contracts.state import arrays_of, carry_over
 from corebandit.experiments.engines.player import Stopped, play_runs
 from corebandit.experiments.keys import key_of
@@ -70,7 +70,8 @@ def after(policy, rows, rewards, capacity=None):
 def scores_of(state, features, rng):
     """Return the scores of one more decision."""
     scores = np.full(len(features), np.nan)
-    tell_round(state, int(state.n_decided[0]) + 1, -1, np.zeros(4, np.int64))
+    if hasattr(state, "n_decided"):
+        state.begin_round(int(state.n_decided[0]) + 1, -1, np.zeros(4, np.int64))
     prepare(state, rng)
     state.score(features, rng, scores)
     return scores
