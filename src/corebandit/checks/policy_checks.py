@@ -24,6 +24,7 @@ from corebandit.randomness.stream import Stream, stream
 
 N_INTERPRETED = 120
 OPTIONAL = {"begin_round": ["decided", "left", "pending"], "prepare": ["rng"]}
+CHANCE = "all chance must come from the stream rng, as in rng.random(), and none from np.random, random or the clock"
 
 AnyGame = ArmGame | FeatureGame | RankingGame
 P = TypeVar("P", bound=AnyPolicy)
@@ -144,7 +145,7 @@ def check_state(game: AnyGame) -> None:
 def check_interpreted(game: AnyGame) -> None:
     """Check that plain Python and compiled code choose the same."""
     same = np.allclose(game.play_interpreted(N_INTERPRETED), game.play_compiled(N_INTERPRETED), atol=1e-9)
-    require(same, game.policy.name, "compiled and as plain Python it chooses differently")
+    require(same, game.policy.name, f"compiled and as plain Python it chooses differently: {CHANCE}")
 
 
 def check_scores(game: AnyGame) -> None:
@@ -154,9 +155,8 @@ def check_scores(game: AnyGame) -> None:
     choosing, learning, again = stream(SEED, "choosing"), stream(SEED, "learning"), stream(SEED, "learning")
     for index in range(N_INTERPRETED):
         begin(game, asked, index, learning)
-        chosen: Any = [game.choose(asked, index, choosing) for _ in range(1 + (index % 8 == 0))][
-            -1
-        ]  # now and then twice
+        asks = 2 if index % 8 == 0 else 1  # now and then twice
+        chosen: Any = [game.choose(asked, index, choosing) for _ in range(asks)][-1]
         begin(game, told, index, again)
         for (field, ours), (_, theirs) in zip(learnt_in(asked), learnt_in(told), strict=True):
             sentence = (
@@ -178,7 +178,7 @@ def check_scores(game: AnyGame) -> None:
 def check_compiled(game: AnyGame) -> None:
     """Check that the same seed gives the same choices."""
     same = np.array_equal(game.play_compiled(N_ROUNDS), game.play_compiled(N_ROUNDS))
-    require(same, game.policy.name, "with the same seed it chooses differently")
+    require(same, game.policy.name, f"with the same seed it chooses differently: {CHANCE}")
 
 
 def check_agent(game: AnyGame) -> None:
@@ -255,7 +255,8 @@ def check_added_arm(game: Game) -> None:
         decision = game.ask(agent, seed)
         tried = tried or decision.arm == "late"
         agent.tell(decision, fair_reward(game.policy))
-    require(tried, name, f"an arm added later was not tried once in {N_ROUNDS} rounds")
+    cure = "let score give an arm that was never tried the score np.inf, as new arms have zeros in every array"
+    require(tried, name, f"an arm added later was not tried once in {N_ROUNDS} rounds: {cure}")
 
 
 def check_refusals(game: Game) -> None:

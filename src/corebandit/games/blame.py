@@ -12,6 +12,7 @@ from corebandit.compiled.sources import PACKAGE
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.public_names import is_ours
 from corebandit.contracts.recipe import FeaturePolicy, Policy, Problem, RankingPolicy, Recipe
+from corebandit.randomness.stream import Stream
 
 
 def is_foreign(value: Any) -> bool:
@@ -65,4 +66,16 @@ def _contract(recipe: Recipe, error: Exception) -> str:
 
 
 def _said(error: BaseException) -> str:
-    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}{_cure(error)}"
+
+
+def _cure(error: BaseException) -> str:
+    """Say what to do instead of what is often tried: other laws of the stream, and fields that are given new values."""
+    if not isinstance(error, AttributeError):
+        return ""
+    if isinstance(error.obj, Stream):
+        laws = [name for name, law in vars(Stream).items() if inspect.isfunction(law) and not name.startswith("_")]
+        return f"; rng has {', '.join(laws)}"
+    if "can't set attribute" in str(error) or isinstance(error.obj, tuple):
+        return "; fields of a state stay what they are: keep what changes in an array, as in self.count[0] += 1"
+    return ""

@@ -91,7 +91,7 @@ SOURCES = (
         ("a",),
         "the values best in PHE's own paper; Gaussian: tuned in 0.1 to 2",
         "1.1 is the notebook's label; a draft has 0.5 for beta; Gaussian: 0.5",
-        "they disagree on beta rewards: both run there",
+        "they disagree on beta rewards: both run there; on Gaussian ones 0.5, in the range that the paper searched",
     ),
     Source(
         ("figure1",),

@@ -78,7 +78,8 @@ def experiments(size: Size, searched: Result | None = None) -> list[Experiment]:
 
 def claims(result: Result) -> list[Claim]:
     """Judge what the paper says of this figure, for both lengths of the warm-up and under every reading."""
-    return judge_rivals(result) + [_judge_map(result, factor, lincore) for factor, lincore in LINCORE.items()]
+    of_map = [judge(result, *each) for judge in (_judge_map, _judge_early) for each in LINCORE.items()]
+    return judge_rivals(result) + of_map
 
 
 def judge_rivals(result: Result) -> list[Claim]:
@@ -160,6 +161,26 @@ def _judge_map(result: Result, factor: float, lincore: str) -> Claim:
         "worse than every cell of that region.",
         factor,
         [flat, *corners],
+    )
+
+
+def _judge_early(result: Result, factor: float, lincore: str) -> Claim:
+    """Judge the first tenth of the rounds, where a long warm-up is most of what there is."""
+    rows = result.sweeps().filter(figure=MAP, series=lincore).iter_rows(named=True)
+    curves = {(curve.problem, curve.policy): curve for curve in result.curves() if curve.figure == MAP}
+    cells = {(row["x"], row["y"]): curves[row["problem"], row["policy"]] for row in rows}
+    early = {cell: curve.regret[:, curve.rounds.searchsorted(curve.rounds[-1] / 10)] for cell, curve in cells.items()}
+    usual, findings = usual_cost(early.values()), []
+    for alpha in sorted({alpha for alpha, _ in GOOD}):
+        low, high = early[alpha, ZS[0]], early[alpha, ZS[-1]]
+        subject = Subject("", "LinCORe", f"early, {_spelled((alpha, ZS[0]))} - {_spelled((alpha, ZS[-1]))}")
+        findings.append(below(0.0, mean_estimate(low - high), low.size, subject, Unseen.in_difference(usual, low.size)))
+    return judged(
+        "F3.e",
+        "A large z costs regret early: on the hard problem it is higher after a tenth of the rounds with z = 0.8 than "
+        "with z = 0.2, for every alpha of that region.",
+        factor,
+        findings,
     )
 
 

@@ -10,7 +10,7 @@ CascadeKL-UCB, which takes users for having left after the last click, is then r
 positions.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -35,10 +35,11 @@ from corebandit.ranking.ranking_problems import N_QUERIES, ShowsRankings, Stored
 from corebandit.report.claim import Claim, Finding
 from corebandit.report.figures import regret_curves
 from corebandit.report.report import Drawing
-from corebandit.reproduction.claims import Subject, below, judged, ratio_below
+from corebandit.reproduction.claims import Subject, Unseen, below, judged, ratio_below
 from corebandit.reproduction.figure import Figure, Size
 from corebandit.reproduction.readings import AS_DRAWN, Reading
 from corebandit.statistics.estimates import log_ratio, mean_estimate, mean_interval, mean_intervals, standard_error
+from corebandit.statistics.failures import usual_cost
 
 NAME = "figure4"
 N_SHOWN = 5
@@ -122,9 +123,17 @@ def claims(result: Result) -> list[Claim]:
 
     These are all the queries there are, each an average over runs: nothing is added for failures that do not show.
     """
-    finals = {policy: _final_means(curves) for policy, curves in _by_policy(result).items()}
+    by_policy = _by_policy(result)
+    finals = {policy: _final_means(curves) for policy, curves in by_policy.items()}
     bounds = CASCADE_KLUCB if CASCADE_KLUCB in finals else KL_UCB
-    judgements = []
+    judgements = [
+        judged(
+            "F4.e",
+            f"TopRank is worse than {bounds}, for which the paper leaves it out, averaged over queries.",
+            None,
+            [_less(finals, bounds, "TopRank")],
+        )
+    ]
     for reading in (AS_DRAWN, COUNTS_DISPLAYS):
         for factor in CORE:
             core, small = (reading.instead_of.get(labels[factor], labels[factor]) for labels in (CORE, SMALL))
@@ -153,6 +162,13 @@ def claims(result: Result) -> list[Claim]:
                     [_at_most(finals, small, "Ber-TS", 1.1)],
                     reading.name,
                 ),
+                judged(
+                    "F4.d",
+                    f"CORe (0.6, 0.6) beats Ber-PHE (0.5) and {bounds} across queries, on each of them.",
+                    factor,
+                    [each for rival in ("Ber-PHE", bounds) for each in _less_on_each(by_policy, core, rival)],
+                    reading.name,
+                ),
             ]
     return sorted(judgements, key=lambda claim: claim.id)
 
@@ -161,6 +177,15 @@ def _less(finals: dict[str, FloatArray], policy: str, rival: str) -> Finding:
     gaps = finals[policy] - finals[rival]
     subject = Subject(AVERAGE, policy, f"{policy} - {rival}")
     return below(0.0, mean_estimate(gaps), gaps.size, subject)
+
+
+def _less_on_each(by_policy: dict[str, list[Curve]], policy: str, rival: str) -> Iterator[Finding]:
+    """Judge query by query, from the few runs of each."""
+    everyone = zip(*by_policy.values(), strict=True)
+    for own, other, curves in zip(by_policy[policy], by_policy[rival], everyone, strict=True):
+        unseen = Unseen.in_difference(usual_cost(curve.finals for curve in curves), own.finals.size)
+        subject = Subject(own.problem, policy, f"{policy} - {rival}")
+        yield below(0.0, mean_estimate(own.finals - other.finals), own.finals.size, subject, unseen)
 
 
 def _at_most(finals: dict[str, FloatArray], policy: str, rival: str, factor: float) -> Finding:
