@@ -10,6 +10,9 @@ scale need be known. Rewards are kept as means of blocks of 1, 2, 4, ... of them
 are tried between blocks only: memory and time grow like ln n instead of n (as in ADWIN, Bifet and Gavaldà, 2007). Both
 parts of a split must be large enough that their means are nearly normal: 30 rewards, or ten for each unit of their
 kurtosis, which is 333 for rewards of which three in a thousand are 1. Every 8th reward of an arm is tested.
+
+Rewards are taken for independent. Of rewards with an autocorrelation of 0.3 the variance of long means is almost twice
+what v says, and 28 % of runs raise a false alarm.
 """
 
 import math

@@ -19,7 +19,7 @@ from corebandit.policies.arms.drifting_core import DELTA, DriftingCOReState, For
 
 @dataclass(frozen=True)
 class RestartingCORe(Forgets):
-    """CORe that starts anew when an arm has plainly changed; `delta` is the level of the test; any real rewards.
+    """CORe that starts anew when an arm has plainly changed; `delta` is the level of the test, of independent rewards.
 
     An arm that it has given up may become the best without its noticing: see `DriftingCORe`.
 

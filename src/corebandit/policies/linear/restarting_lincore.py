@@ -16,7 +16,7 @@ from corebandit.policies.linear.drifting_lincore import DriftingLinCOReState, Li
 
 @dataclass(frozen=True)
 class RestartingLinCORe(LinForgets):
-    """LinCORe that starts anew when its errors have plainly changed; `delta` is the level of the test.
+    """LinCORe that starts anew when its errors have plainly changed; `delta` is the level, of independent rewards.
 
     >>> RestartingLinCORe(delta=0.1).label
     'RestartingLinCORe(delta=0.1)'

@@ -292,7 +292,7 @@ def claims(result: Result) -> list[Claim]:
         if UNEQUAL in finals.problems:
             found.append(
                 judged(
-                    f"E4.{letter}",
+                    f"E4.{horizon}",
                     "CORe works well where the noise varies much across the arms (the paper's introduction): with its "
                     f"setting its regret after {rounds} is at most 1.25 times that of the best rival in hindsight.",
                     None,
