@@ -38,13 +38,13 @@ def faded(rows: np.ndarray, rewards: np.ndarray, discount: float, lam: float) ->
 
 
 @pytest.mark.parametrize("n_rounds", [0, 2, 30, 300])
-@pytest.mark.parametrize("spread", ["paper", "authors"])
-def test_dlinucb_is_the_rule_of_russac_and_others(n_rounds, spread):
+@pytest.mark.parametrize("reading", ["paper", "authors"])
+def test_dlinucb_is_the_rule_of_russac_and_others(n_rounds, reading):
     rows, rewards = history(n_rounds)
     discount, lam, sigma, delta, s, longest = 0.96, 0.7, 0.4, 0.05, 1.5, 2.5
     v, b = faded(rows, rewards, discount, lam)
     squared, _ = faded(rows, rewards, discount**2, lam)
-    if spread == "authors" and n_rounds > 0:  # as their code has it, after each round
+    if reading == "authors" and n_rounds > 0:  # as their code has it, after each round
         squared = discount**2 * v + np.outer(rows[-1], rows[-1]) + (1 - discount**2) * lam * np.eye(D)
     offered = np.random.default_rng(5).normal(size=(N_ARMS, D))
     growth = longest**2 * (1 - discount ** (2 * n_rounds)) / (lam * D * (1 - discount**2))
@@ -52,7 +52,7 @@ def test_dlinucb_is_the_rule_of_russac_and_others(n_rounds, spread):
     inverse = np.linalg.inv(v)
     sandwich = inverse @ squared @ inverse
     wanted = offered @ inverse @ b + beta * np.sqrt(np.einsum("ij,jk,ik->i", offered, sandwich, offered))
-    policy = cb.DLinUCB(discount, sigma, lam, delta, theta_norm=s, row_norm=longest, spread=spread)
+    policy = cb.DLinUCB(discount, sigma, lam, delta, theta_norm=s, row_norm=longest, reading=reading)
     scores = np.empty(N_ARMS)
     learnt(policy, rows, rewards).score(offered, stream(1), scores)
     assert scores == pytest.approx(wanted, rel=1e-9)

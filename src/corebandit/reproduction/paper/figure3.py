@@ -166,8 +166,8 @@ def _judge_map(result: Result, factor: float, lincore: str) -> Claim:
 
 def _judge_early(result: Result, factor: float, lincore: str) -> Claim:
     """Judge the first tenth of the rounds, where a long warm-up is most of what there is."""
-    rows = result.sweeps().filter(figure=MAP, series=lincore).iter_rows(named=True)
-    curves = {(curve.problem, curve.policy): curve for curve in result.curves() if curve.figure == MAP}
+    rows = result.sweeps().filter(experiment=NAME, part=MAP, series=lincore).iter_rows(named=True)
+    curves = {(curve.problem, curve.policy): curve for curve in result.curves(NAME, MAP)}
     cells = {(row["x"], row["y"]): curves[row["problem"], row["policy"]] for row in rows}
     early = {cell: curve.regret[:, curve.rounds.searchsorted(curve.rounds[-1] / 10)] for cell, curve in cells.items()}
     usual, findings = usual_cost(early.values()), []
