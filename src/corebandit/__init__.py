@@ -3,13 +3,10 @@
 The public names are listed in `__init__.pyi` and imported when first used, so that `import corebandit` stays cheap.
 """
 
-from pathlib import Path
-
 from corebandit.contracts.public_names import HOMES, importing
 
 __version__ = "0.5.0.dev0"
 __all__ = ["__version__", *HOMES]
-__path__.append(str(Path(__file__).parent / "deprecated"))  # modules of 0.4 that have moved, for one release
 
 _find = importing(__name__, HOMES)
 
