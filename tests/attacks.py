@@ -1,4 +1,4 @@
-"""Attacks on everything that is kept in files: whatever is believed that should not be is an error.
+"""Damage to everything that is kept in files: whatever is believed that should not be is an error.
 
 `share` is how much of the full size an attack has. Each prints what it did.
 """

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import corebandit as cb
+from corebandit.agents.codec import array_to_json
 from corebandit.agents.ranking_agent import Ranking
 from corebandit.contracts.state import arrays_of
 from resealed import reseal
@@ -492,6 +493,8 @@ BAD = {
     "no rng": lambda data, kind: data.pop("rng"),
     "an array of another shape": lambda data, kind: data["state"][0].update(shape=[1]),
     "an array of other data": lambda data, kind: data["state"][0].update(zlib="eJwDAAAAAAE="),
+    "a generator of zeros": lambda data, kind: data.update(rng=array_to_json(np.zeros(4, np.uint64))),
+    "an array of another kind": lambda data, kind: data["state"][0].update(dtype="float32"),
     "too many observations": lambda data, kind: data.update(n_observations=10**6),
     "a policy of another kind": lambda data, kind: data.update(policy={"name": kind.stranger}),
 }

@@ -12,7 +12,7 @@ PARTS = [f"parts/test_{name}.py" for name in ("pool", "history", "ridge", "group
 ARMS = "checks/test_checks.py::test_every_policy_keeps_the_contract"
 RANKINGS = "ranking/test_ranking_policies.py::test_every_ranking_policy_keeps_the_contract"
 PROBLEMS = "checks/test_checks.py::test_every_problem_keeps_the_contract"
-# Policies that test_forged_agents.py has compiled with checks before.
+# One policy that chooses arms, and one that chooses by features.
 SOME = [f"{ARMS}[{policy}]" for policy in ("CORe", "LinTS")]
 
 

@@ -48,7 +48,6 @@ def test_blocks_hold_every_reward_once():
     assert alarm.n_blocks[1].max() == 4
     filled = np.arange(4)[None, :] < alarm.n_blocks[1][:, None]
     assert (alarm.blocks[1] * filled).sum(axis=1) @ sizes == pytest.approx(rewards.sum())
-    alarm.audit(777)
 
 
 @pytest.mark.parametrize("shift", [0.4, -0.4])
@@ -102,7 +101,6 @@ def test_other_arms_are_left_alone_and_everything_can_be_forgotten():
     alarm, _ = heard(np.random.default_rng(5).random(100))
     assert alarm.moments[[0, 2]].sum() == 0
     alarm.forget()
-    alarm.audit(0)
     assert not alarm.n_blocks.any()
 
 

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from corebandit.contracts.errors import DamagedFile
 from corebandit.parts.kl import Family, bernoulli_kl, bernoulli_upper_bound
 
 
@@ -63,14 +62,3 @@ def test_a_bernoulli_family_has_those_above():
     family = Family(False, 0.5)
     assert family.divergence(0.2, 0.9) == bernoulli_kl(0.2, 0.9)
     assert family.upper_bound(0.2, 0.3) == bernoulli_upper_bound(0.2, 0.3)
-
-
-def test_sums_that_no_rewards_of_a_family_have_are_found_out():
-    counts = np.array([2.0, 3.0])
-    for is_gaussian in (True, False):
-        Family(is_gaussian, 0.5).audit(np.array([1.5, 0.0]), counts)
-    Family(True, 0.5).audit(np.array([-7.0, 9.0]), counts)
-    with pytest.raises(DamagedFile):
-        Family(False, 0.5).audit(np.array([-7.0, 0.0]), counts)
-    with pytest.raises(DamagedFile):
-        Family(True, 0.5).audit(np.array([np.nan, 0.0]), counts)

@@ -19,8 +19,7 @@ from corebandit.agents.options import Named, Unnamed
 from corebandit.agents.rewards import Reward, checked_reward, without_decimals
 from corebandit.agents.settings import FEATURE_LIMIT, MANY_OPEN, Clock, Options, Settings
 from corebandit.agents.traffic import PATIENCE
-from corebandit.contracts.audit import demand
-from corebandit.contracts.errors import BadInput, TooLate
+from corebandit.contracts.errors import BadInput, TooLate, demand
 from corebandit.contracts.recipe import LARGEST_REWARD, AnyPolicy, FeaturePolicy, Policy, RankingPolicy
 from corebandit.contracts.validate import shortened
 
@@ -77,7 +76,7 @@ class Agent(BatchAgent[Arm]):
     clock
         Returns the time in seconds; `time.time` unless you say otherwise.
 
-    Several threads may share an agent. Load files only from people you trust not to forge them.
+    Several threads may share an agent. Load files only from people you trust.
 
     >>> from corebandit.policies import CORe, LinCORe
     >>> agent = Agent(CORe(), arms=["red", "green", "blue"], seed=7)

@@ -31,8 +31,7 @@ from corebandit.agents.rewards import without_decimals
 from corebandit.agents.settings import NOT_OF_RANKINGS, Settings
 from corebandit.agents.stores.store import Store
 from corebandit.catalogue import in_todays_words
-from corebandit.contracts.audit import demand
-from corebandit.contracts.errors import BadFeatures, BadInput, BadReward, DamagedFile
+from corebandit.contracts.errors import BadFeatures, BadInput, BadReward, DamagedFile, demand
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy
 from corebandit.randomness.stream import stream
 

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import math
 import os
 import zlib
 from collections.abc import Hashable, Iterator, Mapping
@@ -21,7 +20,6 @@ FORMAT = 5  # the one that is written and read
 LONGEST_MODEL = 1000  # characters of a model that an error shows: it is to be made again from them
 AT_ONCE = 3 << 16  # bytes that are encoded while no other thread can run
 MOST_BITS = 4096  # of an arm that is a number: Python reads back some more
-LARGEST_GAIN = 1100  # zlib makes no data smaller than to a share of 1 / 1032
 # What restoring nonsense raises.
 DAMAGED = (ValueError, LookupError, TypeError, AttributeError, OverflowError, MemoryError, RecursionError, zlib.error)
 
@@ -166,18 +164,9 @@ def array_to_json(array: Any) -> dict[str, Any]:
 
 def array_from_json(saved: dict[str, Any]) -> Any:
     """Return an array of numbers that was saved, in the kind that features have."""
-    size_in_json(saved)
     array = np.empty([check_count("shape", length, at_least=0) for length in saved["shape"]])
     fill_from_json(array, saved)
     return array
-
-
-def size_in_json(saved: dict[str, Any]) -> int:
-    """Return how many numbers an array holds that was saved, if there can be data for so many."""
-    size = math.prod(check_count("shape", length, at_least=0) for length in saved["shape"])
-    if size > LARGEST_GAIN * len(saved["zlib"]):
-        raise ValueError(f"an array of {size} numbers cannot be in {len(saved['zlib'])} characters")
-    return size
 
 
 def fill_from_json(array: Any, saved: dict[str, Any]) -> None:

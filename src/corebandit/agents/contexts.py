@@ -16,8 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from corebandit.contracts.audit import demand
-from corebandit.contracts.errors import BadFeatures, BadInput
+from corebandit.contracts.errors import BadFeatures, BadInput, demand
 from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, shortened, unknown

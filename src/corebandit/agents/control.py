@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from corebandit.contracts.audit import MOST_OBSERVATIONS, demand
-from corebandit.contracts.recipe import LARGEST_REWARD
+from corebandit.contracts.errors import demand
+from corebandit.contracts.recipe import LARGEST_REWARD, MOST_OBSERVATIONS
 from corebandit.contracts.validate import check_count, check_number
 
 BEFORE = "before"  # held out before the agent was changed: it counts for no gain any more

@@ -10,14 +10,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from corebandit.agents.codec import fill_from_json, size_in_json
+from corebandit.agents.codec import fill_from_json
 from corebandit.agents.propensities import Chances, chances, chances_from_json, chances_to_json, is_uniform
 from corebandit.agents.rounds import Beginning, Round, Rounds
 from corebandit.agents.traffic import Traffic
 from corebandit.compiled.bridge import CannotBeCompiled, EntryPoint, machine_type
-from corebandit.contracts.audit import MOST_OBSERVATIONS, audit, demand
-from corebandit.contracts.errors import BadInput
-from corebandit.contracts.recipe import FeaturePolicy, Policy
+from corebandit.contracts.errors import BadInput, demand
+from corebandit.contracts.recipe import MOST_OBSERVATIONS, FeaturePolicy, Policy
 from corebandit.contracts.state import IntArray, arrays_of, carry_over, check_named, containers_in
 from corebandit.contracts.validate import check_count, shortened
 from corebandit.parts.rounds import horizon_or_unknown, rounds_left
@@ -26,7 +25,6 @@ from corebandit.randomness.stream import Stream, stream
 FIRST_CAPACITY = 256
 LOG = logging.getLogger("corebandit")
 LEFT_BEHIND = "{} has {} in its state, but agents copy, grow and save arrays alone: anything it learns there gets lost"
-LARGEST_GROWTH = 8  # times what was saved that may be allocated: earlier versions may have kept less
 
 
 class Look(NamedTuple):
@@ -289,7 +287,7 @@ class Desk:
         }
 
     def restore(self, content: dict[str, Any]) -> None:
-        """Go on with what was saved for `n_arms` arms. Compiled code trusts these numbers with memory."""
+        """Go on with what was saved for `n_arms` arms."""
         n_observations = check_count("n_observations", content["n_observations"], at_least=0)
         demand(n_observations <= MOST_OBSERVATIONS, "there must not be more observations than anyone can make")
         capacity = self.capacity
@@ -307,38 +305,13 @@ class Desk:
         if self.state is None and self.n_features is None:
             demand(n_observations == 0 and content["state"] == [], "nothing is learnt from before the first features")
         else:
-            state = self.room_for(content["state"], capacity)
-            n_arrays, n_saved = sum(1 for _ in arrays_of(state)), len(content["state"])
-            demand(n_saved == n_arrays, f"it holds {n_saved} arrays, not {n_arrays}")
-            for array, saved in zip(arrays_of(state), content["state"], strict=True):
+            state = self.fresh_state(self.n_arms, capacity)
+            arrays, n_saved = list(arrays_of(state)), len(content["state"])
+            demand(n_saved == len(arrays), f"it holds {n_saved} arrays, not {len(arrays)}")
+            for array, saved in zip(arrays, content["state"], strict=True):
                 fill_from_json(array, saved)
-            self.audit(state, self.fresh_state(self.n_arms, capacity), n_observations)
             self.set_state(state, self.n_arms, capacity)
         self.n_observations = n_observations
-
-    def room_for(self, saved: list[Any], capacity: int) -> Any:
-        """Return a fresh state for the arrays that were saved.
-
-        A file may claim any number of observations and features. So the state is made in smaller sizes first, each at
-        most a few times the one before, and none that is much larger than all that was saved.
-        """
-        n_saved = sum(size_in_json(array) for array in saved)
-        for state in self.growing_states(capacity):
-            n_numbers = sum(array.size for array in arrays_of(state))
-            demand(n_numbers <= LARGEST_GROWTH * n_saved, f"{n_saved} numbers must be {n_numbers} or more")
-        return state
-
-    def growing_states(self, capacity: int) -> Iterator[Any]:
-        """Yield fresh states of ever more room, up to that for `capacity` observations."""
-        room = self.capacity
-        while room < capacity:
-            yield self.fresh_state(self.n_arms, room)
-            room *= 2
-        yield self.fresh_state(self.n_arms, capacity)
-
-    def audit(self, state: Any, fresh: Any, n_observations: int) -> None:
-        """Raise a DamagedFile unless the numbers of a state fit together."""
-        audit(state, fresh, range(n_observations, n_observations + 1))
 
 
 def tame_reward(policy: Policy | FeaturePolicy) -> float:

@@ -17,8 +17,7 @@ from corebandit.agents.reach import ENOUGH_SEEN, check_within_reach
 from corebandit.agents.steps import draw_rows, learn_row, select_row
 from corebandit.agents.traffic import Traffic
 from corebandit.agents.widening import widen_over
-from corebandit.contracts.audit import demand
-from corebandit.contracts.errors import BadFeatures, BadInput
+from corebandit.contracts.errors import BadFeatures, BadInput, demand
 from corebandit.contracts.features import LARGEST_FEATURE, as_row, as_rows, check_finite
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, IntArray
@@ -332,14 +331,6 @@ class FeatureDesk(Desk):
             self.count_seen(check_count("n_seen", content["n_seen"], at_least=0))
             fill_from_json(self.seen[0], content["largest_seen"])
             demand(bool((self.seen[0] >= 0.0).all() and is_finite(self.seen[0])), "largest_seen must be sizes")
-
-    def growing_states(self, capacity: int) -> Iterator[Any]:
-        """Yield fresh states of ever more room, for ever more features and then observations."""
-        n_features = N_FEATURES
-        while n_features < (self.n_features or 0):
-            yield self.policy.start(self.n_arms, n_features, self.horizon, self.capacity)
-            n_features *= 2
-        yield from super().growing_states(capacity)
 
 
 def is_finite(numbers: FloatArray) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
-from corebandit.contracts.audit import demand
+from corebandit.contracts.errors import demand
 from corebandit.contracts.validate import check_count, shortened
 
 DecisionId = str | int  # numbers are ids that versions before 0.5 gave

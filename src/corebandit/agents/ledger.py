@@ -11,8 +11,7 @@ from typing import Any, Generic, TypeVar
 from corebandit.agents.ids import GIVEN, LOST, DecisionId, Ids
 from corebandit.agents.rounds import Rounds
 from corebandit.agents.traffic import Traffic
-from corebandit.contracts.audit import demand
-from corebandit.contracts.errors import AlreadyTold, LostDecision, TooLate, UnknownDecision
+from corebandit.contracts.errors import AlreadyTold, LostDecision, TooLate, UnknownDecision, demand
 from corebandit.contracts.validate import check_count, check_number, shortened
 
 Chosen = TypeVar("Chosen")  # what users call it: an arm, or the items of a ranking

@@ -17,8 +17,7 @@ from corebandit.agents.replay import ChosenOtherwise, replay
 from corebandit.agents.stores.opening import events_of, open_store, shut_store
 from corebandit.agents.stores.store import Store
 from corebandit.contracts.atomic_files import fits_its_digest
-from corebandit.contracts.audit import demand
-from corebandit.contracts.errors import BadInput, DamagedFile
+from corebandit.contracts.errors import BadInput, DamagedFile, demand
 from corebandit.contracts.recipe import AnyPolicy, RankingPolicy
 from corebandit.contracts.validate import check_count, check_flag, shortened
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.contracts.audit import demand
+from corebandit.contracts.errors import demand
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_number
 from corebandit.randomness.stream import Stream

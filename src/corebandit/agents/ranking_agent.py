@@ -57,7 +57,7 @@ class RankingAgent(LiveAgent[Items, RankingChoice]):
         As for `Agent`. The default reward can only be 0, no click; shares are of places shown; propensities are, for
         each place, those of all items to be there; what is held out is in any order alike.
 
-    Several threads may share an agent. Load files only from people you trust not to forge them.
+    Several threads may share an agent. Load files only from people you trust.
 
     >>> from corebandit.ranking.policies import Ranked
     >>> agent = RankingAgent(Ranked(), items=["news", "sport", "maps", "mail"], n_positions=2, seed=7)

@@ -18,7 +18,7 @@ from corebandit.agents.propensities import (
 )
 from corebandit.agents.steps import draw_rankings, learn_clicks, select_ranking
 from corebandit.agents.traffic import Traffic, fill_in
-from corebandit.contracts.audit import audit, demand
+from corebandit.contracts.errors import demand
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import IntArray
 from corebandit.randomness.stream import Stream
@@ -58,12 +58,6 @@ class RankingDesk(Desk):
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
         """Return a state that has seen nothing."""
         return self.policy.start(n_arms, self.n_positions, self.horizon, capacity)
-
-    def audit(self, state: Any, fresh: Any, n_observations: int) -> None:
-        """Raise a DamagedFile unless the numbers of a state fit together."""
-        n_rounds, n_left = divmod(n_observations, self.n_positions)
-        demand(n_left == 0, "observations must be of whole rankings")
-        audit(state, fresh, n_rounds, self.n_positions)
 
     def choose(self, traffic: Traffic, answer: Any = None) -> Any:
         """Return the choice of items to show, best first; or what `answer`, `draw_lot` or `look`, makes of them."""
@@ -173,6 +167,11 @@ class RankingDesk(Desk):
         return tuple(
             chances_from_json(place, item, self.checked_index) for place, item in zip(saved, shown, strict=True)
         )
+
+    def restore(self, content: dict[str, Any]) -> None:
+        """Go on with what was saved."""
+        super().restore(content)
+        demand(self.n_observations % self.n_positions == 0, "observations must be of whole rankings")
 
     def options_of(self, choice: RankingChoice) -> list[int]:
         """Return the items that were shown."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from corebandit.agents.codec import array_from_json
 from corebandit.agents.events import REFIT, REFIT_DONE, REFIT_FAILED
-from corebandit.contracts.audit import demand
+from corebandit.contracts.errors import demand
 from corebandit.contracts.validate import check_count
 from corebandit.policies.models.fits import Fit
 

@@ -25,8 +25,7 @@ from corebandit.agents.events import (
     TURN_BACK,
     from_journal,
 )
-from corebandit.contracts.audit import demand
-from corebandit.contracts.errors import DamagedFile
+from corebandit.contracts.errors import DamagedFile, demand
 from corebandit.contracts.validate import shortened
 
 

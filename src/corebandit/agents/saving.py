@@ -19,8 +19,7 @@ from corebandit.agents.codec import (
     write_content,
 )
 from corebandit.agents.settings import Clock, Settings, checked_clock
-from corebandit.contracts.audit import demand
-from corebandit.contracts.errors import BadInput, DamagedFile
+from corebandit.contracts.errors import BadInput, DamagedFile, demand
 from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.validate import shortened
 
@@ -163,7 +162,6 @@ class SavesItself:
         agent = cls._made_from(content, policy, None if saved is None else [arm_from_json(name) for name in saved])
         agent._clock = agent._clock if clock is None else checked_clock(clock)
         agent._desk.restore(content)
-        # Compiled code trusts these numbers with memory.
         retired = [agent._desk.checked_index("retired", index) for index in content["retired"]]
         if retired:
             agent._named("retired").retire(retired)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from corebandit.agents.noticing import Watch
-from corebandit.contracts.audit import MOST_OBSERVATIONS, demand
-from corebandit.contracts.recipe import LARGEST_REWARD
+from corebandit.contracts.errors import demand
+from corebandit.contracts.recipe import LARGEST_REWARD, MOST_OBSERVATIONS
 from corebandit.contracts.state import IntArray
 from corebandit.contracts.validate import check_count, check_number
 

@@ -43,3 +43,9 @@ class CannotWrite(BadInput, OSError):
 
 class DamagedFile(BadInput):
     """A file is not what it should be: cut off, changed, or of another kind."""
+
+
+def demand(fits: object, what: str) -> None:
+    """Raise a DamagedFile that says what does not fit, unless it does."""
+    if not fits:
+        raise DamagedFile(what)

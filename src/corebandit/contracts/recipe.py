@@ -18,6 +18,7 @@ from corebandit.contracts.public_names import is_ours
 REAL_LINE = (-math.inf, math.inf)
 UNIT_INTERVAL = (0.0, 1.0)
 LARGEST_REWARD = 1e100  # that agents take; squares of larger ones leave the range of floats
+MOST_OBSERVATIONS = 2**53  # floats count no further
 ADDED_LATER = "added after 0.4"
 
 T = TypeVar("T")

@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_finite, check_rewards, check_sums, check_whole, check_within, demand
 from corebandit.contracts.state import FloatArray, IntArray
 
 N_LEVELS, N_ALIKE = 40, 4  # blocks of up to 2^40 rewards, so many of each size
@@ -122,23 +121,6 @@ class Alarm(NamedTuple):
                 self.moments[arm, place] = 0.0
             for level in range(self.n_blocks.shape[1]):
                 self.n_blocks[arm, level] = 0
-
-    def audit(self, n_seen: int) -> None:
-        """Raise a DamagedFile unless this could be of so many rewards at most."""
-        counts = self.moments[:, COUNT]
-        check_whole("the counts of what is watched", counts, 0, n_seen)
-        check_whole("the number of blocks", self.n_blocks, 0, N_ALIKE)
-        sizes = 2.0 ** np.arange(self.n_blocks.shape[1])
-        demand(np.array_equal(self.n_blocks @ sizes, counts), "the blocks must hold what is watched")
-        demand(counts.sum() <= n_seen, "no more can be watched than was seen")
-        check_rewards("the means of blocks", self.blocks)
-        check_sums("the means of what is watched", self.moments[:, MEAN], 1)
-        check_finite("the spread of what is watched", self.moments[:, M2:])
-        check_within("the spread of what is watched", self.moments[:, M2:], 0.0, np.inf)
-        check_within("the newest rewards", self.newest[0], 0.0, n_seen)
-        check_sums("the mean of the newest rewards", self.newest[1], 1)
-        check_within("what a change explains", self.newest[2], 0.0, np.inf)
-        check_finite("what a change explains", self.newest[2])
 
 
 def new_alarm(n_arms: int, delta: float | None) -> Alarm:

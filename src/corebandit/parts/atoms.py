@@ -4,13 +4,11 @@ The exponential weights of k equal values add up to one gamma(k) draw. So up to 
 with their counts: on 0/1 rewards, a mean costs two draws. Further values are listed one by one.
 """
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, kernel
-from corebandit.contracts.audit import MOST_OBSERVATIONS, check_equal, check_whole, check_within, demand
-from corebandit.contracts.recipe import LARGEST_REWARD
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.parts.history import History, new_history
 from corebandit.randomness.bits import Words
@@ -66,20 +64,6 @@ class Atoms(NamedTuple):
             weights += weight
             shortfall += weight * (top - self.atoms[arm, atom])
         return top - shortfall / weights
-
-    def audit(self, fresh: Self) -> int:
-        """Return how many values there are beside those that a fresh one starts with, if they fit together."""
-        n_first = int(fresh.n_atoms[0])
-        first = fresh.atoms[:, :n_first]
-        largest = max(LARGEST_REWARD, float(np.abs(first).max(initial=0.0)))
-        check_whole("the numbers of distinct values", self.n_atoms, n_first, N_ATOMS)
-        check_within("the distinct values", self.atoms, -largest, largest)
-        check_equal("the first values", self.atoms[:, :n_first], first)
-        is_used = np.arange(N_ATOMS) < self.n_atoms[:, None]
-        check_whole("the counts of values", self.repeats, is_used, np.where(is_used, MOST_OBSERVATIONS, 0))
-        n_others = self.others.audit(largest)
-        demand(np.all((self.others.counts == 0) | (self.n_atoms == N_ATOMS)), "values must be listed in order")
-        return int((self.repeats - fresh.repeats).sum()) + n_others
 
 
 def new_atoms(n_arms: int, capacity: int, *first: float) -> Atoms:

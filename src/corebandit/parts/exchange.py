@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, kernel
-from corebandit.contracts.audit import check_equal, check_rewards, check_whole, demand
 from corebandit.contracts.state import FloatArray, IntArray, IntScratch, Scratch
 from corebandit.contracts.validate import check_flag, check_number
 from corebandit.parts.history import History, new_history
@@ -99,22 +98,6 @@ class Exchange(NamedTuple):
         return _deal(
             self.rewards, self.tally[REWARDS], self.likelihood(n_independent), rng.words, self.taken, self.dealt
         )
-
-    def audit(self, n: int) -> None:
-        """Raise a DamagedFile unless this could be an exchange of `n` rewards."""
-        demand(self.tally[REWARDS] == n <= self.rewards.size, "the exchange must hold as many rewards as were learnt")
-        check_rewards("the rewards exchanged", self.rewards[:n])
-        check_whole("the holders of rewards", self.holders[:n], 0, self.tried.size - 1)
-        demand(self.places.audit(float(n)) == (n if self.is_kept else 0), "every reward must have its place")
-        if self.is_kept:
-            arms, places = self.places.listed()
-            check_whole("the places of rewards", places, 0, n - 1)
-            order = places.astype(np.int64)
-            demand(np.unique(order).size == n, "every reward must have one place")
-            check_equal("the holders of rewards", self.holders[order], arms)
-        tried = np.flatnonzero(self.places.counts)
-        demand(self.tally[TRIED] == tried.size, "the arms tried must be those that have rewards")
-        check_equal("the arms tried", np.sort(self.tried[: tried.size]), tried)
 
 
 def check_exchange(probability: float, decay: float, kept: bool) -> None:

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, inlined
-from corebandit.contracts.audit import ROUNDING, check_finite, check_sums, check_total, check_within
-from corebandit.contracts.state import FloatArray, IntArray
+from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
 
 FORGOTTEN = 1e-9  # an arm of less weight was as good as never tried
@@ -44,35 +43,19 @@ class Faded(NamedTuple):
 
     counts: FloatArray  # (n_arms,)
     sums: FloatArray  # (n_arms,)
-    seen: IntArray  # (1,) rewards ever
     discount: float
 
     def push(self, arm: int, reward: float) -> None:
         """Learn a reward, and let those before it fade."""
-        self.seen[0] += 1
         fade(self.counts, self.discount)
         fade(self.sums, self.discount)
         self.counts[arm] += 1.0
         self.sums[arm] += reward
 
-    def audit(self, seen: range) -> int:
-        """Return how many rewards there were, or raise a DamagedFile unless these numbers could have come of them."""
-        n_seen = check_total("rewards", int(self.seen[0]), seen)
-        check_within("counts", self.counts, 0.0, n_seen)
-        check_within("counts", float(self.counts.sum()), 0.0, most_weight(self.discount, n_seen))
-        check_sums("sums", self.sums, self.counts)
-        return n_seen
-
-
-def most_weight(discount: float, n_seen: int) -> float:
-    """Return what so many rewards can weigh together."""
-    faded = n_seen if discount >= 1.0 else min(float(n_seen), 1.0 / (1.0 - discount))
-    return faded * (1.0 + ROUNDING)
-
 
 def new_faded(n_arms: int, discount: float) -> Faded:
     """Return counts and sums that have seen nothing."""
-    return Faded(np.zeros(n_arms), np.zeros(n_arms), np.zeros(1, np.int64), float(discount))
+    return Faded(np.zeros(n_arms), np.zeros(n_arms), float(discount))
 
 
 @allocating_nothing
@@ -98,13 +81,6 @@ class FadedPool(NamedTuple):
     def deviation(self) -> float:
         """Return the standard deviation of the rewards; zero if there are none."""
         return math.sqrt(self.moments[M2] / self.moments[WEIGHT]) if self.moments[M2] > 0.0 else 0.0
-
-    def audit(self, n_seen: int) -> None:
-        """Raise a DamagedFile unless this could be a pool that has seen so many rewards."""
-        check_within("the pool's weight", self.moments[WEIGHT], 0.0, most_weight(self.discount, n_seen))
-        check_sums("the pool's mean", self.moments[MEAN], 1)
-        check_finite("the pool's variance", self.moments[M2])
-        check_sums("the pool's deviation", self.deviation(), 2)
 
 
 def new_faded_pool(discount: float) -> FadedPool:

@@ -9,20 +9,16 @@ factor is made afresh from the rows of the window once in every window.
 """
 
 import math
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, kernel
-from corebandit.contracts.audit import check_finite, check_rewards, check_total, check_within, demand
-from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.state import FloatArray, IntArray, Scratch
 from corebandit.parts.recent import MOST_LOST
 from corebandit.parts.ridge import (
-    SQUARABLE,
     Noise,
     Ridge,
-    audit_factor,
     new_noise,
     new_ridge,
     rotate_in,
@@ -138,23 +134,6 @@ class RecentRidge(NamedTuple):
         for place in range(self.window):
             self.take_in(place)
 
-    def audit(self, fresh: Self, seen: range) -> int:
-        """Return how many observations there were, or raise a DamagedFile unless this is a regression of the last."""
-        n_seen = check_total("rewards", int(self.seen[0]), seen)
-        n_kept = min(n_seen, self.window)
-        check_within("the window", n_kept, 0, len(self.rewards))
-        rows, rewards = self.rows[:n_kept], self.rewards[:n_kept]
-        check_rewards("the rewards of the window", rewards)
-        check_within("the rows of the window", rows, -LARGEST_FEATURE, LARGEST_FEATURE)
-        audit_factor(self.factor, fresh.factor)
-        gram = rows.T @ rows + self.lam * np.eye(self.rhs.size)
-        room = 1e-6 * np.sqrt(np.outer(np.diag(gram), np.diag(gram)))
-        demand(np.all(np.abs(self.factor.T @ self.factor - gram) <= room), "the factor must be that of the window")
-        room = 1e-6 * (np.abs(rows).T @ np.abs(rewards)) + SQUARABLE
-        demand(np.all(np.abs(rows.T @ rewards - self.rhs) <= room), "the sums must be those of the window")
-        check_finite("the estimate", self.theta)
-        return n_seen
-
 
 def new_recent_ridge(n_features: int, lam: float, window: int, capacity: int) -> RecentRidge:
     """Return a regression of the last `window` rounds that has seen nothing."""
@@ -233,11 +212,6 @@ class Widened(NamedTuple):
             for j in range(d):
                 self.steady.factor[k, j] = 0.0
                 self.span.complement[k, j] = 1.0 if j == k else 0.0
-
-    def audit(self, fresh: Self) -> None:
-        """Raise a DamagedFile unless the factor is one, and the directions left are orthonormal."""
-        self.steady.audit(fresh.steady)
-        self.span.audit()
 
 
 def new_widened(n_features: int, extra: float) -> Widened:

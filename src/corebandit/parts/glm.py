@@ -30,7 +30,6 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, kernel
-from corebandit.contracts.audit import MOST_OBSERVATIONS, check_equal, check_finite, check_sums, check_whole
 from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL
 from corebandit.contracts.state import FloatArray, IntArray, IntScratch, Scratch
 from corebandit.contracts.validate import check_choice, check_number
@@ -129,18 +128,6 @@ class GLM(NamedTuple):
         self.fits[MADE] += 1
         self.fits[FAILED] += 0 if has_converged else 1
         return has_converged
-
-    def audit(self, n_weights: float, n_most: int) -> None:
-        """Raise a DamagedFile unless this could be a model of at most so many observations, of this weight in all.
-
-        What else it holds, every fit computes anew before it looks at it.
-        """
-        self.groups.audit(n_weights, n_most)
-        n_used = int(self.groups.n_used[0])
-        check_equal("the columns of features", self.columns[:, :n_used], self.groups.rows[:n_used].T)
-        check_sums("the sums of rewards", self.sums, self.groups.weights)
-        check_finite("the estimate", self.theta)
-        check_whole("the rewards fitted", self.n_rewards[::-1], 0, min(self.n_rewards[LEARNT], MOST_OBSERVATIONS))
 
 
 def new_glm(n_arms: int, n_features: int, capacity: int, link: str, sigma0: float, most_steps: int = MOST_STEPS) -> GLM:

@@ -10,8 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_equal, check_whole, check_within, demand
-from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.state import FloatArray, IntArray
 
 
@@ -48,20 +46,6 @@ class Groups(NamedTuple):
         """Add `scale` times the row of `group` to `total` `(d,)`."""
         for j in range(total.size):
             total[j] += scale * self.rows[group, j]
-
-    def audit(self, n_weights: float, n_most: int) -> None:
-        """Raise a DamagedFile unless these are at most so many groups, their weights add up, and chains end."""
-        n_used, capacity = int(self.n_used[0]), self.weights.size
-        demand(0 <= n_used <= min(n_most, capacity), "there must not be more groups than observations")
-        check_within("the features of groups", self.rows[:n_used], -LARGEST_FEATURE, LARGEST_FEATURE)
-        check_whole("the weights of groups", self.weights[:n_used], 1, n_weights)
-        demand(self.weights[:n_used].sum() == n_weights, "the weights of groups must add up to what was learnt")
-        check_equal("room for groups", self.weights[n_used:], 0)
-        # Every group is one arm's newest or older than one other, which came later.
-        check_whole("the newest groups", self.newest, 0, n_used)
-        check_whole("the older groups", self.older[:n_used], 0, np.arange(n_used))
-        links = np.bincount(np.concatenate([self.newest, self.older[:n_used]]), minlength=n_used + 1)
-        check_equal("the chains of groups", links[1:], 1)
 
 
 def new_groups(n_arms: int, n_features: int, capacity: int) -> Groups:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_whole, check_within, demand
 from corebandit.contracts.state import FloatArray, IntArray
 
 PLACES = 4  # for each number
@@ -53,28 +52,6 @@ class History(NamedTuple):
     def window(self, arm: int, start: int, length: int) -> float:
         """Return, of running totals, the total of `length` in a row."""
         return self.total(arm, start + length) - self.total(arm, start)
-
-    def audit(self, largest: float) -> int:
-        """Return how many numbers there are, or raise DamagedFile unless every arm's lie in a block of their own."""
-        check_whole("the counts of a history", self.counts, 0, self.values.size // PLACES)
-        is_used = self.counts > 0
-        starts, counts = self.starts[is_used], self.counts[is_used]
-        sizes = np.exp2(np.ceil(np.log2(counts))).astype(np.int64)
-        # Those left behind are together smaller than the new one, or were never there in a file of 0.4.
-        check_whole("the places in use of a history", self.n_used, sizes.sum(), (2 * sizes - 1).sum())
-        demand(PLACES * counts.sum() <= self.values.size, "a history must have room for its numbers")
-        check_whole("the blocks of a history", starts, 0, self.n_used[0] - sizes)
-        order = np.argsort(starts)
-        gaps = starts[order][1:] - (starts + sizes)[order][:-1]
-        demand(np.all(gaps >= 0), "the blocks of a history must not overlap")
-        check_within("the numbers of a history", self.values, -largest, largest)
-        return int(counts.sum())
-
-    def listed(self) -> tuple[IntArray, FloatArray]:
-        """Return the arm of each number and all numbers, arm by arm."""
-        arms = np.repeat(np.arange(self.counts.size), self.counts)
-        firsts = np.cumsum(self.counts) - self.counts
-        return arms, self.values[self.starts[arms] + np.arange(arms.size) - firsts[arms]]
 
 
 def new_history(n_arms: int, capacity: int) -> History:

@@ -10,9 +10,7 @@ import math
 from typing import NamedTuple
 
 from corebandit.compiled.bridge import allocating_nothing, inlined, kernel
-from corebandit.contracts.audit import check_sums, check_within
 from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL, Policy
-from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_choice, check_number
 
 FAMILIES = ("bernoulli", "gaussian")
@@ -74,13 +72,6 @@ class Family(NamedTuple):
         if self.is_gaussian:
             return p + self.sigma * math.sqrt(2.0 * divergence)
         return bernoulli_upper_bound(p, divergence)
-
-    def audit(self, sums: FloatArray, counts: FloatArray) -> None:
-        """Raise a DamagedFile unless the sums can be of so many rewards each that the family covers."""
-        if self.is_gaussian:
-            check_sums("sums", sums, counts)
-        else:
-            check_within("sums", sums, 0.0, counts)
 
 
 class FamilyPolicy(Policy):

@@ -5,10 +5,7 @@ the digits of the mean that a float has no room for. With these last, rewards ar
 0: a deviation is as precise as the rewards themselves.
 """
 
-import numpy as np
-
 from corebandit.compiled.bridge import inlined
-from corebandit.contracts.audit import demand
 from corebandit.contracts.state import FloatArray
 
 COUNT, MEAN, M2, M3, M4, M5, M6, REST = range(8)  # where each is
@@ -75,15 +72,3 @@ def _move_mean(step: float, moments: FloatArray) -> None:
     mean = moments[MEAN] + rest
     moments[REST] = rest - (mean - moments[MEAN])
     moments[MEAN] = mean
-
-
-def audit_moments(moments: FloatArray, values: FloatArray) -> None:
-    """Raise a DamagedFile unless the moments are of these values, where powers stay in the range of floats."""
-    gaps = (values - moments[MEAN]) - moments[REST]
-    demand(abs(gaps.sum()) <= 1e-6 * np.abs(gaps).sum() + 1e-200, "the mean of rewards must be theirs")
-    power = gaps.copy()
-    for place in range(2, N_MOMENTS - 1):
-        power *= gaps
-        largest = np.abs(power).sum()
-        is_right = abs(moments[place] - power.sum()) <= 1e-6 * largest + 1e-200
-        demand(is_right or not largest < 1e280, "the moments of rewards must be theirs")

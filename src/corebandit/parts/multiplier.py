@@ -1,12 +1,11 @@
 """How far towards its confidence bound an estimate is moved: the random multiple of RandUCB's widths."""
 
 import math
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_near
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, check_flag, check_number
 from corebandit.randomness.stream import Stream
@@ -28,11 +27,6 @@ class Multiplier(NamedTuple):
         while index < self.points.size - 1 and u >= self.up_to[index]:
             index += 1
         return float(self.points[index])
-
-    def audit(self, fresh: Self) -> None:
-        """Raise a DamagedFile unless the law is still what it was."""
-        check_near("the widths", self.points, fresh.points)
-        check_near("the chances of widths", self.up_to, fresh.up_to)
 
 
 def check_multiplier(n_points: int, spread: float, optimistic: bool, coupled: bool) -> None:

@@ -27,15 +27,6 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, kernel, kernel_reassociated
-from corebandit.contracts.audit import (
-    check_finite,
-    check_pulls,
-    check_rewards,
-    check_sums,
-    check_whole,
-    check_within,
-    demand,
-)
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_choice, shortened
@@ -44,13 +35,12 @@ from corebandit.parts.listed import (
     MOST_BY_BITS,
     N_ATOMS,
     TIMES,
-    VALUE,
     enlist,
     sum_by_bits,
     sum_by_counts,
     unlist,
 )
-from corebandit.parts.moments import COUNT, M2, M4, M6, MEAN, N_MOMENTS, REST, audit_moments, exchange, include
+from corebandit.parts.moments import COUNT, M2, M4, M6, MEAN, N_MOMENTS, exchange, include
 from corebandit.randomness.bits import Words, next_word, uniform
 from corebandit.randomness.samplers import standard_normal
 from corebandit.randomness.stream import Stream
@@ -224,32 +214,6 @@ class Pool(NamedTuple):
         """Raise BadInput if the pool keeps no rewards: then there is nothing to draw from."""
         if self.values.size == 0:
             raise BadInput("a pool without room for rewards has none to draw")
-
-    def audit(self, n_seen: int) -> None:
-        """Raise a DamagedFile unless this could be a pool that has seen so many rewards."""
-        n_kept = min(n_seen, self.size) if self.size > 0 else n_seen
-        demand(self.tally[SEEN] == n_seen, "the pool must have seen as many rewards as were learnt")
-        demand(self.moments[COUNT] == n_kept, "the pool's moments must be of the rewards that it keeps")
-        check_sums("the pool's mean", self.moments[[MEAN, REST]], 1)
-        check_finite("the pool's variance", self.moments[M2])
-        check_sums("the pool's deviation", np.array(self.deviation()), 2)
-        if self.values.size > 0:
-            demand(n_kept <= self.values.size, "the pool must have room for its rewards")
-            check_rewards("the pool's rewards", self.values[:n_kept])
-            audit_moments(self.moments, self.values[:n_kept])
-        check_whole("the pool's wear", self.wear[REPLACED], 0, self.size)
-        # Further values than are listed come and go; a list of all counts all.
-        check_whole("the number of values in the pool", self.tally[DISTINCT], 0, N_ATOMS + 1)
-        n_listed = min(int(self.tally[DISTINCT]), N_ATOMS)
-        check_rewards("the values in the pool", self.atoms[VALUE, :n_listed])
-        check_pulls("the counts of values in the pool", self.atoms[TIMES, :n_listed], range(n_kept + 1))
-        if self.tally[DISTINCT] <= N_ATOMS:
-            check_whole("the counts of values in the pool", self.atoms[TIMES, :n_listed], 1, n_kept)
-            demand(self.atoms[TIMES, :n_listed].sum() == n_kept, "the values in the pool must be those it keeps")
-        elif self.values.size > 0:
-            check_sums("the pool's deviation", self.limit[DEVIATION], 1)
-            check_within("the pool's kurtosis", self.limit[CORRECTION], -1.0, n_kept)
-            check_within("the fewest draws from the pool for a limit", self.limit[FEWEST], 0.0, math.inf)
 
 
 def check_form(sampler: str, form: str) -> None:

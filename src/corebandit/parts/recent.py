@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_equal, check_rewards, check_total, check_whole, check_within
 from corebandit.contracts.state import FloatArray, IntArray
 
 MOST_LOST = 1e6  # times what is left of a sum, may leave it
@@ -46,22 +45,6 @@ class Recent(NamedTuple):
             self.sums[arm] = 0.0
         for place in range(self.window):
             self.sums[self.arms[place]] += self.rewards[place]
-
-    def audit(self, seen: range) -> int:
-        """Return how many rewards there were, or raise a DamagedFile unless all this is of the last of them."""
-        n_seen = check_total("rewards", int(self.seen[0]), seen)
-        n_kept = min(n_seen, self.window)
-        check_within("the window", n_kept, 0, self.arms.size)
-        arms, rewards = self.arms[:n_kept], self.rewards[:n_kept]
-        check_whole("the arms of the window", arms, 0, self.counts.size - 1)
-        check_rewards("the rewards of the window", rewards)
-        check_equal("the counts of the window", self.counts, np.bincount(arms, minlength=self.counts.size))
-        sums, sizes = (
-            np.bincount(arms, weights=weights, minlength=self.sums.size) for weights in (rewards, np.abs(rewards))
-        )
-        room = 1e-6 * sizes.sum() + 1e-200
-        check_within("the sums of the window", self.sums, sums - room, sums + room)
-        return n_seen
 
 
 def new_recent(n_arms: int, window: int, capacity: int) -> Recent:

@@ -9,13 +9,11 @@ tested against a fresh decomposition of all the rows), and a factor recomputed f
 """
 
 import math
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, inlined, kernel, kernel_reassociated
-from corebandit.contracts.audit import check_equal, check_finite, check_within, demand
-from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.randomness.stream import Stream
 
@@ -227,19 +225,6 @@ def longest_squared(features: FloatArray, at_least: float) -> float:
     return at_least
 
 
-def longest_allowed(n_features: int) -> float:
-    """Return the largest squared length that a row of features may have."""
-    return n_features * LARGEST_FEATURE**2 * 1.1  # rounding
-
-
-def audit_factor(factor: FloatArray, fresh: FloatArray) -> None:
-    """Raise a DamagedFile unless this is an upper triangle whose diagonal has only grown."""
-    largest = max(1.0 / SQUARABLE, float(fresh.max()))
-    check_within("the factor of a regression", factor, -largest, largest)
-    check_equal("what is below a triangle", np.tril(factor, -1), 0.0)
-    check_within("the diagonal of a factor", np.diag(factor), np.diag(fresh) * (1.0 - 1e-9), largest)
-
-
 @allocating_nothing
 class Ridge(NamedTuple):
     """Ridge regression. Make one with `new_ridge`."""
@@ -286,15 +271,6 @@ class Ridge(NamedTuple):
             total += 2.0 * math.log(self.factor[k, k])
         return total - self.theta.size * math.log(lam)
 
-    def audit(self, fresh: Self) -> None:
-        """Raise a DamagedFile unless the factor is one, of at least the ridge, and the estimate solves R theta = z."""
-        audit_factor(self.factor, fresh.factor)
-        check_within("the targets of a regression", self.target, -1.0 / SQUARABLE, 1.0 / SQUARABLE)
-        check_finite("the estimate", self.theta)
-        sizes = np.abs(self.factor) @ np.abs(self.theta) + np.abs(self.target)
-        error = np.abs(self.factor @ self.theta - self.target)
-        demand(np.all(error <= 1e-9 * sizes + SQUARABLE), "the estimate must be the one of the regression")
-
 
 def new_ridge(n_features: int, lam: float) -> Ridge:
     """Return a regression that has seen nothing, with the ridge lam > 0."""
@@ -326,11 +302,6 @@ class Noise(NamedTuple):
         for j in range(total.size):
             self.row[j] = scale * rng.standard_normal()
         times_transposed(self.factor, self.row, total)
-
-    def audit(self, fresh: Self) -> None:
-        """Raise a DamagedFile unless the factor is one."""
-        audit_factor(self.factor, fresh.factor)
-        check_equal("the noise's target", self.nothing, 0.0)
 
 
 def new_noise(n_features: int) -> Noise:

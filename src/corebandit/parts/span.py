@@ -6,7 +6,6 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, inlined
-from corebandit.contracts.audit import check_whole, check_within, demand
 from corebandit.contracts.state import FloatArray, IntArray, Scratch
 
 # A row that keeps less than this share of its length outside the span of others counts as inside.
@@ -97,13 +96,6 @@ class Span(NamedTuple):
         n_new = self.part.size - n_before
         self.complement[n_left : n_left + n_new] = self.complement[n_before:].copy()
         self.complement[n_left + n_new :] = spanned
-
-    def audit(self) -> None:
-        """Raise a DamagedFile unless what is left to span has an orthonormal basis."""
-        check_whole("the dimensions spanned", self.n_spanned, 0, self.part.size)
-        left = self.complement[: self.part.size - int(self.n_spanned[0])]
-        check_within("the directions left", left, -1.1, 1.1)
-        demand(np.all(np.abs(left @ left.T - np.eye(len(left))) < 1e-6), "the directions left must be orthonormal")
 
 
 def new_span(n_features: int) -> Span:

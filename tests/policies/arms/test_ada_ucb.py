@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from corebandit.contracts.errors import DamagedFile
 from corebandit.contracts.state import carry_over
 from corebandit.policies import AdaUCB
 from corebandit.randomness.stream import stream
@@ -67,10 +66,6 @@ def test_sums_over_pairs_do_not_drift_and_take_new_arms_in():
         more.update(arm, 0.0, rng)
     counts = more.tally.counts
     assert np.sqrt(counts) * more.overlaps == pytest.approx(h_of(counts), rel=1e-12)
-    more.audit(more, range(len(past) + 3, len(past) + 4))
-    more.overlaps[0] *= 1.001
-    with pytest.raises(DamagedFile, match="overlaps"):
-        more.audit(more, range(len(past) + 3, len(past) + 4))
 
 
 def test_bad_parameters_are_refused():

@@ -7,12 +7,11 @@ posterior's standard deviation: 1 is the method itself, 0.5 what the bandit code
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_pulls
 from corebandit.contracts.recipe import UNIT_INTERVAL, Policy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
@@ -39,10 +38,6 @@ class BernoulliTSState(NamedTuple):
             self.successes[arm] += 1.0
         else:
             self.failures[arm] += 1.0
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        check_pulls("successes and failures", np.concatenate([self.successes, self.failures]), seen)
 
 
 @dataclass(frozen=True)

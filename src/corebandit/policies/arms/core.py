@@ -25,12 +25,11 @@ random instead of by index. Without a horizon the current round takes its place 
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_pulls, check_sums
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import Policy, added_after_0_4
 from corebandit.contracts.state import FloatArray
@@ -82,12 +81,6 @@ class COReState(NamedTuple):
         self.counts[arm] += 1.0
         self.sums[arm] += reward
         self.pool.add(reward, rng)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = check_pulls("counts", self.counts, seen)
-        check_sums("sums", self.sums, self.counts)
-        self.pool.audit(n_seen)
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,11 @@ without a horizon that of 10,000 rounds is taken.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_finite, check_sums, check_whole, check_within, demand
 from corebandit.contracts.recipe import Policy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count, check_number
@@ -72,15 +71,6 @@ class CUSUMUCBState(NamedTuple):
             self.counts[arm], self.sums[arm] = 0.0, 0.0
             for place in range(test.size):
                 test[place] = 0.0
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        check_whole("counts", self.counts, 0, seen.stop - 1)
-        demand(self.counts.sum() < seen.stop, "counts must go with the number of observations")
-        check_sums("sums", self.sums, self.counts)
-        check_sums("the first rewards", self.tests[:, BASE], np.minimum(self.counts, self.samples))
-        check_finite("tests", self.tests)
-        check_within("tests", self.tests[:, UP:], 0.0, self.threshold)
 
 
 @dataclass(frozen=True)

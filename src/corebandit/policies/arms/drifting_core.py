@@ -18,7 +18,7 @@ two halves.
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -72,12 +72,6 @@ class DriftingCOReState(NamedTuple):
         self.arms.sums[arm] = n * mean
         self.pool.restart(n, mean, self.alarm.variance_within(arm))
         self.alarm.forget()
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = self.arms.audit(seen)
-        self.pool.audit(n_seen)
-        self.alarm.audit(n_seen)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,13 +9,12 @@ zeros and ones are counted by binomial draws and only the arm's own rewards are 
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_equal, check_sums, check_total, check_within
-from corebandit.contracts.recipe import LARGEST_REWARD, REAL_LINE, UNIT_INTERVAL, Policy
+from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL, Policy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_flag, check_number
 from corebandit.parts.history import History, new_history
@@ -61,16 +60,6 @@ class GiroState(NamedTuple):
         self.sums[arm] += reward
         if reward != 0.0 and reward != 1.0:
             self.others[arm] += 1
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        check_total("rewards", self.rewards.audit(LARGEST_REWARD), seen)
-        check_sums("sums", self.sums, self.rewards.counts)
-        arms, rewards = self.rewards.listed()
-        is_other = (rewards != 0.0) & (rewards != 1.0)
-        check_equal("others", self.others, np.bincount(arms[is_other], minlength=self.others.size))
-        is_binary = self.others == 0
-        check_within("sums", self.sums[is_binary], 0.0, self.rewards.counts[is_binary])
 
 
 @dataclass(frozen=True)

@@ -25,13 +25,11 @@ every 10th split.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_total, check_whole, demand
-from corebandit.contracts.recipe import LARGEST_REWARD
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_choice, check_count, check_number
 from corebandit.parts.history import History, new_history
@@ -110,15 +108,6 @@ class GLRKLUCBState(NamedTuple):
             if ratio >= least:
                 return True
         return False
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = check_total("rewards", int(self.seen[0]), seen)
-        largest = LARGEST_REWARD if self.family.is_gaussian else 1.0
-        demand(self.totals.audit(largest * n_seen * (1.0 + 1e-9)) == n_seen, "the totals must be of what was learnt")
-        check_whole("the forgotten rewards", self.forgotten, 0, self.totals.counts)
-        check_whole("the restarts", self.restarts, 0, n_seen)
-        check_whole("the last tries", self.tried, 0, n_seen)
 
 
 @dataclass(frozen=True)

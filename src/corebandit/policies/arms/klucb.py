@@ -10,12 +10,11 @@ Where we differ: Bernoulli bounds are found by Newton's method, in 3 to 12 steps
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_pulls
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
 from corebandit.parts.kl import Family, FamilyPolicy
@@ -43,11 +42,6 @@ class KLUCBState(NamedTuple):
         """Learn from one reward."""
         self.counts[arm] += 1.0
         self.sums[arm] += reward
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        check_pulls("counts", self.counts, seen)
-        self.family.audit(self.sums, self.counts)
 
 
 @dataclass(frozen=True)

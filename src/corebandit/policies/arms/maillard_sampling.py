@@ -16,7 +16,7 @@ with an arm that nobody can choose, and are explored for ever: start a new agent
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,11 +65,6 @@ class MaillardSamplingState(NamedTuple):
     def update(self, arm: int, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.tally.push(arm, reward)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.tally.audit(seen)
-        self.family.audit(self.tally.sums, self.tally.counts)
 
 
 @dataclass(frozen=True)

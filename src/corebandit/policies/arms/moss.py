@@ -11,12 +11,11 @@ Where we differ: every arm is tried once first, in any order, and ties are broke
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_sums
 from corebandit.contracts.recipe import Policy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
@@ -47,11 +46,6 @@ class MOSSState(NamedTuple):
     def update(self, arm: int, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.tally.push(arm, reward)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.tally.audit(seen)
-        check_sums("sums", self.tally.sums, self.tally.counts)
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,11 @@ Valid for rewards in [0, 1]: one between two of the M + 1 values is rounded to e
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_pulls
 from corebandit.contracts.recipe import UNIT_INTERVAL, Policy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count
@@ -42,10 +41,6 @@ class MultinomialTSState(NamedTuple):
         if place > level and rng.random() < place - level:
             level += 1
         self.counts[arm, level] += 1.0
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        check_pulls("counts", self.counts - fresh.counts, seen)
 
 
 @dataclass(frozen=True)

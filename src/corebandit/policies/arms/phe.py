@@ -11,12 +11,11 @@ Where we differ: a product a N_i that floating point lifts just above a whole nu
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, inlined
-from corebandit.contracts.audit import check_pulls, check_sums
 from corebandit.contracts.recipe import REAL_LINE, UNIT_INTERVAL, Policy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_choice, check_flag, check_number
@@ -51,11 +50,6 @@ def range_for(pseudo: str, any_reward: bool) -> tuple[float, float]:
     return REAL_LINE if any_reward or pseudo == "gaussian" else UNIT_INTERVAL
 
 
-def n_pseudo_rewards_in_all(a: float, counts: FloatArray) -> float:
-    """Return how many pseudo-rewards the rewards of all arms bring."""
-    return float(np.ceil(a * counts * JUST_BELOW_ONE).sum())
-
-
 @allocating_nothing
 class PHEState(NamedTuple):
     """What PHE has learnt."""
@@ -84,11 +78,6 @@ class PHEState(NamedTuple):
         """Learn from one reward."""
         self.counts[arm] += 1.0
         self.sums[arm] += reward
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        check_pulls("counts", self.counts, seen)
-        check_sums("sums", self.sums, self.counts)
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,11 @@ probability p is (K - 1) p / K here.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_equal, check_pulls, check_sums
 from corebandit.contracts.recipe import Policy
 from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.parts.exchange import Exchange, check_exchange, new_exchange
@@ -68,13 +67,6 @@ class RewardExchangeState(NamedTuple):
             gain = self.exchange.rewards[here] - self.exchange.rewards[there]
             self.sums[self.exchange.holders[here]] += gain
             self.sums[self.exchange.holders[there]] -= gain
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = check_pulls("counts", self.counts, seen)
-        self.exchange.audit(n_seen)
-        check_equal("counts", self.counts, np.bincount(self.exchange.holders[:n_seen], minlength=self.counts.size))
-        check_sums("sums", self.sums, self.counts)
 
 
 @dataclass(frozen=True)

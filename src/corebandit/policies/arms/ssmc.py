@@ -14,13 +14,12 @@ window for each arm, and only an arm's own new reward, or a new leader, calls fo
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_flags, check_rewards, check_total, check_whole, demand
-from corebandit.contracts.recipe import LARGEST_REWARD, Policy
+from corebandit.contracts.recipe import Policy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_choice
 from corebandit.parts.history import History, new_history
@@ -115,14 +114,6 @@ class SSMCState(NamedTuple):
                 if leader != self.leader[0] and (arm == self.leader[0] or rng.integers(n_tied) == 0):
                     leader = arm
         return leader
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        check_total("rewards", self.totals.audit(2.0 * LARGEST_REWARD * seen.stop), seen)
-        check_rewards("the origin", self.origin)
-        check_flags("the queue", self.queue)
-        check_whole("the leader", self.leader, -1, self.queue.size - 1)
-        demand(not np.isnan(self.lowest).any(), "the lowest windows must be numbers")
 
 
 def new_ssmc_state(n_arms: int, capacity: int, window: int, forced: float) -> SSMCState:

@@ -6,10 +6,9 @@ Valid for rewards in [0, 1]: one strictly inside counts as a success with just t
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_flags
 from corebandit.contracts.recipe import UNIT_INTERVAL, Policy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count
@@ -32,11 +31,6 @@ class SWTSState(NamedTuple):
     def update(self, arm: int, reward: float, rng: Stream) -> None:
         """Learn from one reward, rounded at random to 0 or 1, and forget the one that leaves the window."""
         self.recent.push(arm, 1.0 if reward >= 1.0 or (reward > 0.0 and rng.random() < reward) else 0.0)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.recent.audit(seen)
-        check_flags("the rewards of the window", self.recent.rewards)
 
 
 @dataclass(frozen=True)

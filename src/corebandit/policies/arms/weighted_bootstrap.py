@@ -17,13 +17,12 @@ sum; the index is then normal with the arm's variance over n_i, one draw for eac
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_equal, check_pulls, check_total, check_within
-from corebandit.contracts.recipe import LARGEST_REWARD, Policy
+from corebandit.contracts.recipe import Policy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_choice, check_number
 from corebandit.parts.atoms import Atoms, new_atoms
@@ -61,19 +60,6 @@ class WeightedBootstrapState(NamedTuple):
         gap = reward - self.means[arm]
         self.means[arm] += gap / self.counts[arm]
         self.squares[arm] += gap * (reward - self.means[arm])
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_listed = self.values.audit(fresh.values)
-        if not self.is_gaussian:
-            check_total("rewards", n_listed, seen)
-            check_equal("counts", self.counts, fresh.counts)
-            return
-        check_total("rewards", n_listed, range(1))
-        check_pulls("counts", self.counts - fresh.counts, seen)
-        largest = max(LARGEST_REWARD, float(np.abs(fresh.values.atoms).max()))
-        check_within("means", self.means, -largest, largest)
-        check_within("squares", self.squares, 0.0, 4.0 * largest**2 * self.counts)
 
 
 @dataclass(frozen=True)

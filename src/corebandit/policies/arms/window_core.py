@@ -8,7 +8,7 @@ the pool too. An arm not tried in the window is tried at once. There is no warm-
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,10 +44,6 @@ class WindowCOReState(NamedTuple):
         """Learn from one reward, and forget the one that leaves the window."""
         self.recent.push(arm, reward)
         self.pool.renew(reward, rng)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.pool.audit(self.recent.audit(seen))
 
 
 @dataclass(frozen=True)

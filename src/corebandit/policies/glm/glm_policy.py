@@ -2,12 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_total
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, IntArray, Scratch
 from corebandit.contracts.validate import check_number
@@ -86,12 +85,6 @@ class Ellipsoid(NamedTuple):
         """Return `scale` sqrt((d / 2) ln(1 + 2 n / d) + ln(1 / delta))."""
         d = self.model.theta.size
         return scale * math.sqrt(0.5 * d * math.log1p(2.0 * self.last_round() / d) + self.log_inverse_delta())
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = check_total("rewards", int(self.n_seen[0]), seen)
-        self.model.audit(n_seen, n_seen)
-        self.gram.audit(fresh.gram)
 
 
 @dataclass(frozen=True)

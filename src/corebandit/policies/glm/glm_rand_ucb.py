@@ -8,7 +8,7 @@ so that the width of the theory keeps a chance.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.state import FloatArray
@@ -46,11 +46,6 @@ class GLMRandUCBState(NamedTuple):
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.known.take_in(arm, x, reward)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.known.audit(fresh.known, seen)
-        self.multiplier.audit(fresh.multiplier)
 
 
 @dataclass(frozen=True)

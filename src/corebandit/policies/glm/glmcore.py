@@ -16,12 +16,11 @@ alike. Warm-up, rows that point out of everything seen so far and an unknown hor
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_pulls, check_whole
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_choice
 from corebandit.parts.glm import GLM, check_glm, new_glm
@@ -88,15 +87,6 @@ class GLMCOReState(NamedTuple):
         self.pool.add(reward, rng)
         if self.span.add(x):
             self.spanning[self.span.n_spanned[0] - 1] = group + 1
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = check_pulls("counts", self.counts, seen)
-        self.model.audit(n_seen, n_seen)
-        self.pool.audit(n_seen)
-        self.span.audit()
-        n_spanned = int(self.span.n_spanned[0])
-        check_whole("the groups that span", self.spanning[:n_spanned], 1, int(self.model.groups.n_used[0]))
 
 
 @dataclass(frozen=True)

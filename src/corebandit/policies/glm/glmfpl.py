@@ -11,12 +11,11 @@ so far are tried at once, whenever they appear.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_pulls
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
 from corebandit.parts.glm import GLM, check_glm, new_glm
@@ -55,12 +54,6 @@ class GLMFPLState(NamedTuple):
         if self.model.is_stale():
             self.model.fit_rewards()
         self.span.add(x)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = check_pulls("counts", self.counts, seen)
-        self.model.audit(n_seen, n_seen)
-        self.span.audit()
 
 
 @dataclass(frozen=True)

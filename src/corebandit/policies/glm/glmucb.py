@@ -14,17 +14,16 @@ those chosen so far and those on offer. Without a horizon the round takes its pl
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_within
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_flag, check_number
 from corebandit.parts.glm import STEEPEST
 from corebandit.parts.likelihood import mean_reward
-from corebandit.parts.ridge import longest_allowed, longest_squared, predict, squared_length
+from corebandit.parts.ridge import longest_squared, predict, squared_length
 from corebandit.policies.glm.glm_policy import Ellipsoid, OptimisticGLM
 from corebandit.randomness.stream import Stream
 
@@ -61,11 +60,6 @@ class GLMUCBState(NamedTuple):
         """Learn from one reward."""
         self.known.take_in(arm, x, reward)
         self.furthest[0] = max(self.furthest[0], squared_length(x))
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.known.audit(fresh.known, seen)
-        check_within("the longest row", self.furthest, 0.0, longest_allowed(self.known.model.theta.size))
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,9 @@ horizon n the probability stays epsilon, as in LinEpsilonGreedy.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_total
 from corebandit.contracts.state import FloatArray
 from corebandit.parts.epsilon import Epsilon, check_epsilon, new_epsilon
 from corebandit.parts.glm import GLM, check_sigma0, new_glm
@@ -39,11 +38,6 @@ class LogEpsilonGreedyState(NamedTuple):
         """Learn from one reward."""
         self.model.learn(arm, x, reward, 1.0)
         self.exploration.count_reward()
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = check_total("rewards", int(self.exploration.n_seen[0]), seen)
-        self.model.audit(n_seen, n_seen)
 
 
 @dataclass(frozen=True)

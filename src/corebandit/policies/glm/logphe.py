@@ -13,18 +13,17 @@ first d arms.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_pulls, check_whole, demand
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
 from corebandit.parts.glm import GLM, check_sigma0, new_glm
 from corebandit.parts.ridge import predict
 from corebandit.parts.span import Span, new_span
-from corebandit.policies.arms.phe import n_further_pseudo_rewards, n_pseudo_rewards_in_all
+from corebandit.policies.arms.phe import n_further_pseudo_rewards
 from corebandit.policies.glm.glm_policy import LogisticPolicy
 from corebandit.randomness.stream import Stream
 
@@ -60,15 +59,6 @@ class LogPHEState(NamedTuple):
                 self.model.responses[group] = self.model.sums[group] + 0.5 * self.n_pseudo[group]
             self.model.fit()
         self.span.add(x)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = check_pulls("counts", self.counts, seen)
-        n_pseudo = n_pseudo_rewards_in_all(self.a, self.counts)
-        self.model.audit(n_seen + n_pseudo, n_seen)
-        check_whole("pseudo-rewards", self.n_pseudo, 0, self.model.groups.weights)
-        demand(self.n_pseudo.sum() == n_pseudo, "pseudo-rewards must be as many as rewards bring")
-        self.span.audit()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ one depends on theta and would explore more. Without a horizon the round takes i
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.state import FloatArray
@@ -43,10 +43,6 @@ class UCBGLMState(NamedTuple):
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.known.take_in(arm, x, reward)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.known.audit(fresh.known, seen)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ standard deviation 0.39; its scale of the analysis is larger.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,11 +48,6 @@ class DLinTSState(NamedTuple):
         """Learn from one reward."""
         self.model.push(x, reward)
         self.squared.push(x, reward)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.model.ridge.audit(fresh.model.ridge)
-        self.squared.ridge.audit(fresh.squared.ridge)
 
 
 @dataclass(frozen=True)

@@ -18,20 +18,17 @@ in `LinUCB`; and L is the length of the longest row among those chosen so far an
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing, kernel, kernel_reassociated
-from corebandit.contracts.audit import check_pulls, check_within
-from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_choice, check_number
 from corebandit.parts.fading import check_discount
 from corebandit.parts.fading_ridge import FadedRidge, new_faded_ridge
 from corebandit.parts.ridge import (
-    longest_allowed,
     longest_squared,
     predict,
     solve_lower,
@@ -140,14 +137,6 @@ class DLinUCBState(NamedTuple):
         self.seen[LONGEST] = max(self.seen[LONGEST], squared_length(x))
         for j in range(x.size):
             self.newest[j] = x[j]
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.model.ridge.audit(fresh.model.ridge)
-        self.squared.ridge.audit(fresh.squared.ridge)
-        check_pulls("rewards", self.seen[REWARDS], seen)
-        check_within("the newest row", self.newest, -LARGEST_FEATURE, LARGEST_FEATURE)
-        check_within("the longest row", self.seen[LONGEST], 0.0, longest_allowed(self.solved.size))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ Where we differ: nothing has to be known, as in `DLinUCB`. Rewards, too, are as 
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.recipe import FeaturePolicy
@@ -39,10 +39,6 @@ class DRandLinUCBState(NamedTuple):
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.bounds.update(arm, x, reward, rng)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.bounds.audit(fresh.bounds, seen)
 
 
 @dataclass(frozen=True)

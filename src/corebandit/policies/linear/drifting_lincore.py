@@ -15,12 +15,11 @@ there is any memory, and makes rows that were forgotten worth trying.
 """
 
 from dataclasses import KW_ONLY, dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_pulls, check_whole
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, IntArray, Scratch
 from corebandit.contracts.validate import check_count, check_number
@@ -70,15 +69,6 @@ class DriftingLinCOReState(NamedTuple):
             self.pool.restart(0.0, 0.0, 0.0)
             self.alarm.forget()
             self.since[0] = 0
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = check_pulls("counts", self.counts, seen)
-        self.model.ridge.audit(fresh.model.ridge)
-        self.noise.audit(fresh.noise)
-        self.pool.audit(n_seen)
-        self.alarm.audit(n_seen)
-        check_whole("the rounds since the last start", self.since, 0, n_seen)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,9 @@ Where we differ: without a horizon n there is nothing to shrink from, and the pr
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_total
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_number
@@ -36,11 +35,6 @@ class LinEpsilonGreedyState(NamedTuple):
         """Learn from one reward."""
         self.ridge.add(x, reward, 1.0)
         self.exploration.count_reward()
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.ridge.audit(fresh.ridge)
-        check_total("rewards", int(self.exploration.n_seen[0]), seen)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ Khosravi, 2021); with fixed ones it locks in on whatever looked best early.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.recipe import FeaturePolicy
@@ -30,10 +30,6 @@ class LinGreedyState(NamedTuple):
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.ridge.add(x, reward, 1.0)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.ridge.audit(fresh.ridge)
 
 
 @dataclass(frozen=True)

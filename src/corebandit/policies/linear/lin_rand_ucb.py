@@ -9,7 +9,7 @@ with a ridge of 1e-4.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from corebandit.compiled.bridge import allocating_nothing
 from corebandit.contracts.recipe import FeaturePolicy
@@ -39,11 +39,6 @@ class LinRandUCBState(NamedTuple):
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.bounds.update(arm, x, reward, rng)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.bounds.audit(fresh.bounds, seen)
-        self.multiplier.audit(fresh.multiplier)
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,11 @@ with p_t = 5 d / t.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_pulls, check_within
-from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_number
@@ -77,14 +75,6 @@ class LinRewardExchangeState(NamedTuple):
                 for j in range(x.size):
                     self.change[j] = (self.rows[here, j] - self.rows[there, j]) * gain
                 self.ridge.shift(self.change)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = check_pulls("counts", self.counts, seen)
-        self.exchange.audit(n_seen)
-        check_within("rows", self.rows[:n_seen], -LARGEST_FEATURE, LARGEST_FEATURE)
-        self.ridge.audit(fresh.ridge)
-        self.span.audit()
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,11 @@ by choice if both draw exactly.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_pulls
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_number
@@ -95,16 +94,6 @@ class LinCOReState(NamedTuple):
             self.groups.add(arm, x, n_draws)
         else:
             self.noise.add(x, n_draws)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = check_pulls("counts", self.counts, seen)
-        self.ridge.audit(fresh.ridge)
-        self.noise.audit(fresh.noise)
-        n_draws = n_seen + self.extra * int(self.span.n_spanned[0])
-        self.groups.audit(n_draws if self.pool.exact else 0, n_seen)
-        self.pool.audit(n_seen)
-        self.span.audit()
 
 
 @dataclass(frozen=True)

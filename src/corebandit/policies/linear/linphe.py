@@ -19,12 +19,11 @@ do, and nothing else is forced. The mean of Gaussian pseudo-rewards is 1/2 whate
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_pulls
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_number
@@ -34,7 +33,6 @@ from corebandit.parts.span import Span, new_span
 from corebandit.policies.arms.phe import (
     check_pseudo_rewards,
     n_further_pseudo_rewards,
-    n_pseudo_rewards_in_all,
     range_for,
 )
 from corebandit.randomness.stream import Stream
@@ -84,14 +82,6 @@ class LinPHEState(NamedTuple):
                 self.noise.add(x, n_pseudo)
             else:
                 self.groups.add(arm, x, n_pseudo)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = check_pulls("counts", self.counts, seen)
-        self.ridge.audit(fresh.ridge)
-        self.noise.audit(fresh.noise)
-        self.groups.audit(0 if self.is_gaussian else n_pseudo_rewards_in_all(self.a, self.counts), n_seen)
-        self.span.audit()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ a factor of order sqrt(d ln n), explores far too much in practice; any sigma is 
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,10 +41,6 @@ class LinTSState(NamedTuple):
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.ridge.add(x, reward, 1.0)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.ridge.audit(fresh.ridge)
 
 
 @dataclass(frozen=True)

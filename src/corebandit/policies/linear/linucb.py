@@ -20,19 +20,17 @@ needs.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_pulls, check_within
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_choice, check_number
 from corebandit.parts.ridge import (
     Ridge,
-    longest_allowed,
     longest_squared,
     new_ridge,
     predict,
@@ -101,12 +99,6 @@ class LinUCBState(NamedTuple):
         self.ridge.add(x, reward, 1.0)
         self.seen[REWARDS] += 1.0
         self.seen[LONGEST] = max(self.seen[LONGEST], squared_length(x))
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.ridge.audit(fresh.ridge)
-        check_pulls("rewards", self.seen[REWARDS], seen)
-        check_within("the longest row", self.seen[LONGEST], 0.0, longest_allowed(self.ridge.theta.size))
 
 
 @dataclass(frozen=True)

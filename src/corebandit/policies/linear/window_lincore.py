@@ -7,12 +7,11 @@ the window leaves the pool too. The rest is as in `DriftingLinCORe`.
 """
 
 from dataclasses import KW_ONLY, dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_pulls
 from corebandit.contracts.state import FloatArray, Scratch
 from corebandit.contracts.validate import check_count
 from corebandit.parts.fading_ridge import RecentRidge, Widened, new_recent_ridge, new_widened
@@ -48,13 +47,6 @@ class WindowLinCOReState(NamedTuple):
         self.model.push(x, reward)
         self.noise.add(x)
         self.pool.renew(reward, rng)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = self.model.audit(fresh.model, seen)
-        check_pulls("counts", self.counts, range(n_seen, n_seen + 1))
-        self.noise.audit(fresh.noise)
-        self.pool.audit(n_seen)
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from corebandit.compiled.bridge import EntryPoint
-from corebandit.contracts.audit import MOST_OBSERVATIONS, check_pulls, check_sums, check_whole, check_within
 from corebandit.contracts.errors import BadInput
-from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.recipe import UNIT_INTERVAL, FeaturePolicy, added_after_0_4
 from corebandit.contracts.state import FloatArray, IntArray, IntScratch
 from corebandit.contracts.validate import check_count, check_flag, shortened
@@ -180,16 +178,6 @@ class EstimatorCOReState(NamedTuple):
         self.rows[self.pool.tally[SEEN]] = x
         self.counts[arm] += 1.0
         self.pool.add(reward, rng)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = check_pulls("counts", self.counts, seen)
-        self.pool.audit(n_seen)
-        check_within("rows", self.rows[:n_seen], -LARGEST_FEATURE, LARGEST_FEATURE)
-        check_whole("the last fit", self.last_fit, 0, np.array([n_seen, LARGEST_SEED - 1, MOST_OBSERVATIONS]))
-        check_sums(
-            "the last fit's rewards", self.targets[: self.last_fit[FITTED]], 1.0 + 2.0 * self.alpha * (1 + self.extra)
-        )
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import kernel
-from corebandit.contracts.audit import check_flags, check_rewards, check_sums, check_whole, check_within, demand
-from corebandit.contracts.features import LARGEST_FEATURE
-from corebandit.contracts.recipe import LARGEST_REWARD, FeaturePolicy
+from corebandit.contracts.recipe import FeaturePolicy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.contracts.validate import check_choice, check_count, check_flag, check_number
 from corebandit.parts.moments import COUNT, M2, MEAN, N_MOMENTS, include
 from corebandit.policies.neural.network import (
     DEVICES,
-    LARGEST_GRADIENT,
-    LARGEST_WEIGHT,
     OPTIMISERS,
     Network,
     n_weights,
@@ -162,21 +158,6 @@ class Learner(NamedTuple):
         n, mean, squares = self.spread[COUNT], self.spread[MEAN], self.spread[M2]
         deviation = math.sqrt(squares / n) if squares > 0.0 else 1.0
         return np.asarray((rewards - mean) / deviation)
-
-    def audit(self, n_seen: int) -> None:
-        """Raise a DamagedFile unless these networks could have learnt from so many observations."""
-        demand(self.tally[OBSERVATIONS] == n_seen, "the networks must have seen as many rewards as were learnt")
-        check_whole("steps", self.tally[STEPS], 0, n_seen * self.recipe.steps)
-        check_flags("the beginning of networks", self.tally[BEGUN])
-        demand(self.tally[BEGUN] == 1 or n_seen == 0, "networks that have learnt must have begun")
-        check_within("weights", self.weights, -LARGEST_WEIGHT, LARGEST_WEIGHT)
-        check_within("Adam's first moments", self.moments[0], -LARGEST_GRADIENT, LARGEST_GRADIENT)
-        check_within("Adam's second moments", self.moments[1], 0.0, 1.1 * LARGEST_GRADIENT**2)
-        check_within("rows", self.rows[:n_seen], -LARGEST_FEATURE, LARGEST_FEATURE)
-        check_rewards("rewards", self.rewards[:n_seen])
-        demand(self.spread[0] == n_seen, "the moments must be of all rewards")
-        check_sums("the mean", self.spread[1], 1)
-        check_within("the variance", self.spread[2], 0.0, 4.0 * LARGEST_REWARD**2 * (n_seen + 1))
 
 
 def new_learner(recipe: NeuralPolicy, n_features: int, capacity: int, members: int = 1) -> Learner:

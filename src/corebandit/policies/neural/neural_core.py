@@ -18,7 +18,7 @@ for each feature, which LinCORe needs for an estimate to exist and a network doe
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from corebandit.contracts.state import FloatArray
 from corebandit.policies.neural.learner import Learner, new_learner
@@ -49,10 +49,6 @@ class NeuralCOReState(NamedTuple):
         past = self.learner.draw_past(rng)
         fresh = self.noise.draw(past.reshape(-1), 1, rng)
         self.learner.train(past, fresh.reshape(past.shape[0], 1, past.shape[1]))
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.learner.audit(self.noise.audit(seen))
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,10 @@ NeuralCORe's network cannot. The warm-up is NeuralCORe's.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
-from corebandit.contracts.audit import check_sums
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import check_count
 from corebandit.policies.neural.learner import Learner, new_learner
@@ -52,12 +51,6 @@ class NeuralEnsembleState(NamedTuple):
         self.frozen[index] = self.noise.draw(np.array([index]), self.frozen.shape[1], rng)[0]
         past = self.learner.draw_past(rng)
         self.learner.train(past, self.frozen[past].swapaxes(1, 2))
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_seen = self.noise.audit(seen)
-        self.learner.audit(n_seen)
-        check_sums("the frozen noise", self.frozen[:n_seen], 2.0 * self.noise.alpha * (1 + self.noise.extra))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ does, and the same parameters bring theirs back.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from corebandit.contracts.state import FloatArray
 from corebandit.policies.neural.widths import WidthPolicy, Widths
@@ -32,10 +32,6 @@ class NeuralTSState(NamedTuple):
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.widths.add(x, reward, rng)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.widths.audit(seen)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ Theirs, but for observations being drawn with replacement, is
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from corebandit.contracts.state import FloatArray
 from corebandit.policies.neural.widths import WidthPolicy, Widths
@@ -40,10 +40,6 @@ class NeuralUCBState(NamedTuple):
     def update(self, arm: int, x: FloatArray, reward: float, rng: Stream) -> None:
         """Learn from one reward."""
         self.widths.add(x, reward, rng)
-
-    def audit(self, fresh: Self, seen: range) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        self.widths.audit(seen)
 
 
 @dataclass(frozen=True)

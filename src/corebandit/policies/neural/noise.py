@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from corebandit.compiled.bridge import kernel
-from corebandit.contracts.audit import check_pulls
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.parts.pool import SEEN, Pool, new_pool
 from corebandit.parts.warm_up import WarmsUp, is_warming_up, known_log, rounds_per_log, whole_warm_up
@@ -53,12 +52,6 @@ class Noise(NamedTuple):
         _draw_each(self.pool, observations, self.counts.size, self.extra, rng, draws)
         draws *= self.alpha
         return draws
-
-    def audit(self, seen: range) -> int:
-        """Return how many rewards there are, if they fit together."""
-        n_seen = check_pulls("counts", self.counts, seen)
-        self.pool.audit(n_seen)
-        return n_seen
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,13 @@ the same rankings: which of the items displayed least share a round is drawn at 
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from corebandit.catalogue import arm_policy_from
 from corebandit.clicks.feedback import OBSERVES, n_examined
 from corebandit.compiled.bridge import allocating_nothing, prepare, tell_round
-from corebandit.contracts.audit import audit, check_pulls, check_total
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import UNIT_INTERVAL, Policy, RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray, Scratch
@@ -77,14 +76,6 @@ class RankedState(NamedTuple):
             self.displays[item] += 1.0
         for position in range(clicks.size if self.observes_all else n_examined(clicks)):
             self.inner.update(ranking[position], float(clicks[position]), rng)
-
-    def audit(self, fresh: Self, n_rounds: int, n_positions: int) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_shown = n_rounds * n_positions
-        check_total("rankings", int(self.n_rounds[0]), range(n_rounds, n_rounds + 1))
-        check_pulls("displays", self.displays, range(n_shown, n_shown + 1))
-        # At least the first item of each ranking was looked at.
-        audit(self.inner, fresh.inner, range(n_shown if self.observes_all else n_rounds, n_shown + 1))
 
 
 @dataclass(frozen=True)

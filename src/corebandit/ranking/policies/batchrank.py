@@ -18,12 +18,11 @@ at with probability 0.002 once the best are on top, and regret still grows after
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_whole, demand
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray, IntScratch, Scratch
@@ -125,21 +124,6 @@ class BatchRankState(NamedTuple):
                 self.scores[item] = -np.inf
         best_items(self.scores, rng, self.order[:n_members])
         return n_members
-
-    def audit(self, fresh: Self, n_rounds: int, n_positions: int) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        check_whole("lengths", self.lengths, 0, n_positions)
-        starts = np.flatnonzero(self.lengths)
-        ends = starts + self.lengths[starts]
-        demand([0, *ends] == [*starts, n_positions], "batches must follow each other")
-        demand(np.isin(self.batches, [DROPPED, *starts]).all(), "items must be in a batch or dropped")
-        n_members = np.bincount(self.batches + 1, minlength=n_positions + 1)[1 + starts]
-        demand(np.all(n_members >= self.lengths[starts]), "batches must have an item for each position")
-        check_whole("counts", self.counts, 0, n_rounds)
-        check_whole("clicks", self.clicks, 0, self.counts)
-        check_whole("stages", self.stages, 0, n_rounds)
-        before = 16.0 * 4.0 ** (self.stages - 1.0) * self.log_horizon  # rounds that the stage before took, at least
-        demand(np.all((self.stages == 0) | (before <= n_rounds)), "stages must have had the rounds they take")
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,11 @@ Items are shown best first, which is best if the e_k do not increase.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import ROUNDING, check_near, check_pulls, check_total, check_whole, check_within
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray, Scratch
@@ -58,16 +57,6 @@ class PBMUCBState(NamedTuple):
             self.counts[item] += 1.0
             self.looks[item] += self.examination[position]
             self.sums[item] += clicks[position]
-
-    def audit(self, fresh: Self, n_rounds: int, n_positions: int) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        n_shown = n_rounds * n_positions
-        check_total("rankings", int(self.n_rounds[0]), range(n_rounds, n_rounds + 1))
-        check_pulls("counts", self.counts, range(n_shown, n_shown + 1))
-        check_whole("sums", self.sums, 0, self.counts)
-        check_near("examination", self.examination, fresh.examination)
-        least, most = fresh.examination.min() * (1.0 - ROUNDING), fresh.examination.max() * (1.0 + ROUNDING)
-        check_within("looks", self.looks, least * self.counts, most * self.counts)
 
 
 @dataclass(frozen=True)

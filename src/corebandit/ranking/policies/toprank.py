@@ -16,12 +16,11 @@ Should the relation ever become cyclic, which has a probability below delta n_it
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from corebandit.compiled.bridge import allocating_nothing
-from corebandit.contracts.audit import check_flags, check_total, check_whole
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray, IntScratch, Scratch
 from corebandit.parts.choose import best_items
@@ -105,14 +104,6 @@ class TopRankState(NamedTuple):
         for other in range(self.blocks.size):
             n_beating += self.blocks[other] >= block and self.beats[other, item] == 1
         return n_beating > 0
-
-    def audit(self, fresh: Self, n_rounds: int, n_positions: int) -> None:
-        """Raise a DamagedFile unless these numbers could have come from learning."""
-        check_total("rankings", int(self.n_rounds[0]), range(n_rounds, n_rounds + 1))
-        check_whole("counts", self.counts, 0, n_rounds)
-        check_whole("leads", self.leads, -self.counts, self.counts)
-        check_flags("beats", self.beats)
-        check_whole("blocks", self.blocks, 0, self.blocks.size)
 
 
 @dataclass(frozen=True)
