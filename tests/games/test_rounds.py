@@ -60,6 +60,7 @@ KINDS = {
     "arms": (Told(), cb.BernoulliBandit(3)),
     "features": (ToldByFeatures(), cb.ContextualBandit(3, 2)),
     "rankings": (cb.Ranked(Told(), observes="all"), cb.YandexLike(query=0)),
+    "ranked bandits": (cb.RankedBandits(Told()), cb.YandexLike(query=0)),
 }
 
 
@@ -74,7 +75,7 @@ def test_a_state_is_told_of_rounds_and_not_of_observations(kind, horizon, is_com
     needs, notes = game.needs(instance, (1, "", 1)), game.notes(instance, 1)
     rounds, told = np.array([N_ROUNDS]), horizon_or_unknown(horizon)
     game.loop.prepared(compiled=is_compiled)(state, instance, *needs, rounds, told, False, np.zeros(1), notes)
-    inner = getattr(state, "inner", state)
+    inner = state.bandits[-1] if kind == "ranked bandits" else getattr(state, "inner", state)
     assert inner.n_updates[0] == N_ROUNDS * (5 if kind == "rankings" else 1)
     assert inner.told[:N_ROUNDS, 0].tolist() == list(range(N_ROUNDS))
     left = [UNKNOWN] * N_ROUNDS if horizon is None else [horizon - decided for decided in range(N_ROUNDS)]
@@ -112,18 +113,18 @@ class Eager(cb.Policy):
 
 
 @pytest.mark.parametrize("is_compiled", [True, False])
-@pytest.mark.parametrize("is_ranked", [True, False])
-def test_a_state_prepares_once_before_each_score(is_ranked, is_compiled):
-    policy, problem = (cb.Ranked(Eager()), cb.YandexLike(query=0)) if is_ranked else (Eager(), cb.BernoulliBandit(3))
+@pytest.mark.parametrize("wrapper", [cb.Ranked, cb.RankedBandits, None])
+def test_a_state_prepares_once_before_each_score(wrapper, is_compiled):
+    policy, problem = (wrapper(Eager()), cb.YandexLike(query=0)) if wrapper else (Eager(), cb.BernoulliBandit(3))
     instance = problem.draw(stream(0))
     game = game_of(instance)
     state = policy.start_on(instance, 40, game.n_observations(instance, 40))
     play, notes = game.loop.prepared(compiled=is_compiled), game.notes(instance, 1)
     play(state, instance, *game.needs(instance, (1, "", 1)), np.array([40]), 40, False, np.zeros(1), notes)
-    inner = getattr(state, "inner", state)
-    assert inner.prepared.tolist() == [40]
-    if not is_ranked:
-        assert inner.scored.tolist() == [40]
+    for inner in getattr(state, "bandits", [getattr(state, "inner", state)]):
+        assert inner.prepared.tolist() == [40]
+    if wrapper is None:
+        assert state.scored.tolist() == [40]
 
 
 def test_an_experiment_may_leave_the_horizon_untold(tmp_path):

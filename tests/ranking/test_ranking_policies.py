@@ -12,7 +12,7 @@ import pytest
 import corebandit as cb
 from corebandit.catalogue import ranking_policies
 from corebandit.checks import check_policy, check_ranking_policy
-from corebandit.compiled.bridge import prepare
+from corebandit.compiled.optional_methods import prepare
 from corebandit.contracts.recipe import RankingPolicy
 from corebandit.parts.kl import bernoulli_upper_bound
 from corebandit.randomness.stream import stream

@@ -3,7 +3,8 @@
 from typing import Any
 
 from corebandit.agents.steps import reach_of
-from corebandit.compiled.bridge import EntryPoint, inlined, tell_round
+from corebandit.compiled.bridge import EntryPoint, inlined
+from corebandit.compiled.optional_methods import tell_round
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.parts.choose import best_arm
 from corebandit.parts.rounds import rounds_left

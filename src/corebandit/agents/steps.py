@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.compiled.bridge import EntryPoint, inlined, prepare, tell_round
+from corebandit.compiled.bridge import EntryPoint, inlined
+from corebandit.compiled.optional_methods import prepare, tell_round
 from corebandit.contracts.features import LARGEST_FEATURE
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.parts.choose import best_arm

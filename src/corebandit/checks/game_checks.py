@@ -13,7 +13,7 @@ import numpy as np
 
 from corebandit.agents.agent import Agent
 from corebandit.checks.sentences import SEED, require
-from corebandit.compiled.bridge import prepare, tell_round
+from corebandit.compiled.optional_methods import prepare, tell_round
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Policy, Problem
 from corebandit.contracts.state import FloatArray
 from corebandit.games.arm_game import play_arms

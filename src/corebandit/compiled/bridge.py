@@ -9,7 +9,7 @@ Two things live here; `machine_code` keeps what they compile.
 
 import inspect
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
@@ -32,7 +32,6 @@ config: Any = numba.config
 typeof: Any = numba.typeof
 infer_getattr: Any = extending.infer_getattr
 lower_builtin: Any = extending.lower_builtin
-overload: Any = extending.overload
 register_jitable: Any = extending.register_jitable
 AttributeTemplate: Any = templates.AttributeTemplate
 CallTemplate: Any = templates.AbstractTemplate
@@ -42,7 +41,7 @@ ANY_ARGUMENTS: Any = types.VarArg(types.Any)
 
 # A function compiled from inside another inherits its options where it sets none, so machine code would depend on who
 # called first: set them all.
-_OPTIONS = {
+OPTIONS = {
     "forceinline": False,
     "fastmath": False,
     "_nrt": True,
@@ -59,7 +58,7 @@ def _compile(function: Callable[..., Any], **options: Any) -> Any:
     if config.DISABLE_JIT:
         # In compiled code integers wrap around and inf * 0 is NaN without a word; NumPy would warn of both.
         return np.errstate(over="ignore", invalid="ignore")(function)
-    return numba.njit(nogil=True, **{**_OPTIONS, **options})(function)
+    return numba.njit(nogil=True, **{**OPTIONS, **options})(function)
 
 
 # The lowest layer allocates nothing, so its reference counts (two atomic operations for every array passed on) are
@@ -91,7 +90,7 @@ def loop_body(function: F) -> F:
 
     An entry point is a few lines around one, and must run in plain Python too.
     """
-    return cast(F, register_jitable(nogil=True, **{**_OPTIONS, "forceinline": True})(function))
+    return cast(F, register_jitable(nogil=True, **{**OPTIONS, "forceinline": True})(function))
 
 
 # The method bridge ------------------------------------------------------------------------------------------------
@@ -161,55 +160,6 @@ def _method(cls: type, name: str) -> type:
         return compiled(builder, args)
 
     return Method
-
-
-# Methods that a class may have or not. Which classes do is decided by type when a loop is compiled, so that those
-# without one cost nothing.
-
-
-def begin_round(problem: Any, current_round: int) -> bool:
-    """Tell a problem that changes over time which round begins, and return whether its means may have changed."""
-    return bool(problem.begin_round(current_round)) if hasattr(problem, "begin_round") else False
-
-
-def tell_round(state: Any, decided: int, left: int, pending: Any) -> None:
-    """Tell a policy's state how many decisions were made, are left, and are pending of each arm: see `parts/rounds`."""
-    if hasattr(state, "begin_round"):
-        state.begin_round(decided, left, pending)
-
-
-def prepare(state: Any, rng: Any) -> bool:
-    """Let a policy's state do what must happen before a decision, and return whether anything has changed."""
-    return bool(state.prepare(rng)) if hasattr(state, "prepare") else False
-
-
-def _has(instance: Any, method: str) -> bool:
-    return hasattr(getattr(instance, "instance_class", None), method)
-
-
-def teach_optional_methods(overload: Any) -> None:
-    """Let compiled code call the optional methods, by `numba.extending.overload` or that of numba-cuda."""
-
-    @overload(begin_round, strict=False)  # annotations may differ
-    def _begin_round(problem: Any, current_round: Any) -> Any:
-        if _has(problem, "begin_round"):
-            return lambda problem, current_round: problem.begin_round(current_round)
-        return lambda problem, current_round: False
-
-    @overload(tell_round, strict=False)
-    def _tell_round(state: Any, decided: Any, left: Any, pending: Any) -> Any:
-        if _has(state, "begin_round"):
-            return lambda state, decided, left, pending: state.begin_round(decided, left, pending)
-        return lambda state, decided, left, pending: None
-
-    @overload(prepare, strict=False)
-    def _prepare(state: Any, rng: Any) -> Any:
-        if _has(state, "prepare"):
-            return lambda state, rng: state.prepare(rng)
-        return lambda state, rng: False
-
-
-teach_optional_methods(partial(overload, jit_options={**_OPTIONS, "forceinline": True}))
 
 
 def machine_type(value: Any) -> Any:

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.compiled.bridge import EntryPoint, begin_round, loop_body, prepare, tell_round
+from corebandit.compiled.bridge import EntryPoint, loop_body
+from corebandit.compiled.optional_methods import begin_round, prepare, tell_round
 from corebandit.contracts.recipe import AnyPolicy, Policy, Problem, RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.games.game import Game, Purpose, all_arms, no_rankings, nothing_pending

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from corebandit.compiled.bridge import EntryPoint, begin_round, inlined, loop_body, prepare, tell_round
+from corebandit.compiled.bridge import EntryPoint, inlined, loop_body
+from corebandit.compiled.optional_methods import begin_round, prepare, tell_round
 from corebandit.contracts.recipe import AnyPolicy, FeaturePolicy, Problem, RankingPolicy, offers_features
 from corebandit.contracts.state import FloatArray, IntArray
 from corebandit.games.game import Game, Purpose, all_arms, no_rankings, nothing_pending

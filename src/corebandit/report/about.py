@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Optional
 
-import corebandit
+from corebandit import __version__
 from corebandit.compiled.sources import PACKAGE
 from corebandit.contracts.atomic_files import make_folder, write_whole
 
@@ -44,7 +44,7 @@ class About:
     command: str = ""
     seconds: float | None = None
     made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
-    version: str = corebandit.__version__
+    version: str = __version__
     sources: str = field(default_factory=source_hash)
     versions: Mapping[str, str] = field(default_factory=versions)
     figures: Sequence[str] = ()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from corebandit import Experiment, LogisticBandit, check_policy, run
-from corebandit.compiled.bridge import prepare
+from corebandit.compiled.optional_methods import prepare
 from corebandit.contracts.recipe import UNIT_INTERVAL
 from corebandit.parts.choose import best_arm
 from corebandit.parts.glm import new_glm

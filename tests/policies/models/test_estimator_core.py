@@ -15,7 +15,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import corebandit as cb
 from corebandit.catalogue import policy_from
-from corebandit.compiled.bridge import prepare
+from corebandit.compiled.optional_methods import prepare
 from corebandit.contracts.state import arrays_of, carry_over
 from corebandit.experiments.engines.player import Stopped, play_runs
 from corebandit.experiments.keys import key_of

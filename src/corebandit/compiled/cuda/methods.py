@@ -6,7 +6,7 @@ from importlib import import_module
 from types import FunctionType
 from typing import Any
 
-from corebandit.compiled.bridge import teach_optional_methods
+from corebandit.compiled.optional_methods import teach_optional_methods
 
 
 def teach_methods(module: Any) -> None:

@@ -19,7 +19,8 @@ import numpy as np
 
 from corebandit.catalogue import arm_policy_from
 from corebandit.clicks.feedback import OBSERVES, n_examined
-from corebandit.compiled.bridge import allocating_nothing, prepare, tell_round
+from corebandit.compiled.bridge import allocating_nothing
+from corebandit.compiled.optional_methods import asks_first, prepare, tell_round
 from corebandit.contracts.errors import BadInput
 from corebandit.contracts.recipe import UNIT_INTERVAL, Policy, RankingPolicy
 from corebandit.contracts.state import FloatArray, IntArray, Scratch
@@ -46,14 +47,6 @@ class RankedState(NamedTuple):
     warm_up: float  # displays for each unit of the log horizon; negative: the policy inside sees to its warm-up
     log_horizon: float  # negative: not known
 
-    def begin_round(self, decided: int, left: int, pending: IntArray) -> None:
-        """Tell the policy inside: a ranking is one round, however many items are observed."""
-        tell_round(self.inner, decided, left, pending)
-
-    def prepare(self, rng: Stream) -> bool:
-        """Prepare the policy inside, unless what it says is not asked for."""
-        return False if self.is_displaying() else prepare(self.inner, rng)
-
     def is_displaying(self) -> bool:
         """Tell whether the coming round only shows all items equally often."""
         n_rounds = self.n_rounds[0]
@@ -76,6 +69,19 @@ class RankedState(NamedTuple):
             self.displays[item] += 1.0
         for position in range(clicks.size if self.observes_all else n_examined(clicks)):
             self.inner.update(ranking[position], float(clicks[position]), rng)
+
+
+@allocating_nothing
+class ToldRankedState(RankedState):
+    """The same around a policy that is told of rounds, or prepares: a class of its own, so that others pay nothing."""
+
+    def begin_round(self, decided: int, left: int, pending: IntArray) -> None:
+        """Tell the policy inside: a ranking is one round, however many items are observed."""
+        tell_round(self.inner, decided, left, pending)
+
+    def prepare(self, rng: Stream) -> bool:
+        """Prepare the policy inside, unless what it says is not asked for."""
+        return False if self.is_displaying() else prepare(self.inner, rng)
 
 
 @dataclass(frozen=True)
@@ -130,9 +136,10 @@ class Ranked(RankingPolicy):
 
     def start(self, n_items: int, n_positions: int, horizon: int | None, capacity: int) -> RankedState:
         """Return a state that has seen nothing."""
-        inner = self.policy.changed(warm_up=0.0) if self.warm_up == "displayed" else self.policy
-        return RankedState(
-            inner=inner.start(n_items, horizon, capacity),
+        policy = self.policy.changed(warm_up=0.0) if self.warm_up == "displayed" else self.policy
+        inner = policy.start(n_items, horizon, capacity)
+        return (ToldRankedState if asks_first(inner) else RankedState)(
+            inner=inner,
             scores=np.zeros(n_items),
             displays=np.zeros(n_items),
             n_rounds=np.zeros(1, np.int64),

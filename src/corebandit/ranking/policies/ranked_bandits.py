@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from corebandit.compiled.bridge import inlined, prepare, tell_round
+from corebandit.compiled.bridge import inlined
+from corebandit.compiled.optional_methods import asks_first, prepare, tell_round
 from corebandit.contracts.recipe import Policy, RankingPolicy
 from corebandit.contracts.state import IntArray, Scratch
 from corebandit.parts.choose import best_items
@@ -55,15 +56,10 @@ class RankedBanditsState(NamedTuple):
     shown: IntArray  # (n_positions,) what was shown for them
     scores: Scratch  # (n_items,) what a bandit says
 
-    def begin_round(self, decided: int, left: int, pending: IntArray) -> None:
-        """Tell the bandits."""
-        for position in range(self.picks.size):
-            tell_round(self.bandits[position], decided, left, pending)
-
     def prepare(self, rng: Stream) -> bool:
         """Let each bandit pick, and decide what is shown: the picks, with a random item in place of one shown above."""
+        prepare(self.bandits, rng)
         for position in range(self.picks.size):
-            prepare(self.bandits[position], rng)
             self.bandits[position].score(rng, self.scores)
             best_items(self.scores, rng, self.picks[position : position + 1])
             item = self.picks[position]
@@ -88,6 +84,14 @@ class RankedBanditsState(NamedTuple):
             self.bandits[position].update(pick, float(clicks[position]) if pick == item else 0.0, rng)
 
 
+class ToldRankedBanditsState(RankedBanditsState):
+    """The same of bandits that are told of rounds: a class of its own, so that others pay nothing."""
+
+    def begin_round(self, decided: int, left: int, pending: IntArray) -> None:
+        """Tell the bandits."""
+        tell_round(self.bandits, decided, left, pending)
+
+
 @dataclass(frozen=True)
 class RankedBandits(RankingPolicy):
     """Let a bandit of its own choose at each position; `policy` is any policy for arms.
@@ -109,8 +113,9 @@ class RankedBandits(RankingPolicy):
     def start(self, n_items: int, n_positions: int, horizon: int | None, capacity: int) -> RankedBanditsState:
         """Return a state that has seen nothing."""
         rounds = -(-capacity // n_positions)
-        return RankedBanditsState(
-            bandits=tuple(self.policy.start(n_items, horizon, rounds) for _ in range(n_positions)),
+        bandits = tuple(self.policy.start(n_items, horizon, rounds) for _ in range(n_positions))
+        return (ToldRankedBanditsState if asks_first(bandits[0]) else RankedBanditsState)(
+            bandits=bandits,
             picks=np.zeros(n_positions, np.int64),
             shown=np.zeros(n_positions, np.int64),
             scores=np.zeros(n_items),
