@@ -32,6 +32,7 @@ def design_effect(failures: FloatArray, trials: FloatArray) -> float:
     It is the variance of the share over groups, divided by what it were if all trials were independent (Kish, 1965); 1
     at least. Groups of ten trials that all end alike:
 
+    >>> import numpy as np
     >>> round(design_effect(np.array([10.0, 0.0] * 50), np.full(100, 10.0)), 1)
     10.1
     """
