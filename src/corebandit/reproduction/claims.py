@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from corebandit.contracts.state import FloatArray
+from corebandit.contracts.validate import counted
 from corebandit.experiments.result import Result
 from corebandit.report.claim import FAILS, HOLDS, LEVEL, LOOKS, UNDECIDED, Claim, Finding, strongest, verdict_of
 from corebandit.statistics.estimates import (
@@ -209,8 +210,9 @@ def _evidence(findings: Sequence[Finding], verdict: str, fails: Sequence[bool]) 
     n_holding, n_failing = (
         sum(finding.verdict in (said, LOOKS[said]) for finding in findings) for said in (HOLDS, FAILS)
     )
-    counts = (n_holding, "hold"), (n_failing, "do not"), (len(findings) - n_holding - n_failing, "are open")
-    said = [f"of {len(findings)} comparisons, one by one, {', '.join(f'{n} {what}' for n, what in counts)}"]
+    others = (n_failing, "not"), (len(findings) - n_holding - n_failing, "undecided")
+    counts = [f"{n_holding} hold{'s' if n_holding == 1 else ''}", *(f"{n} {what}" for n, what in others if n)]
+    said = [f"of {counted(len(findings), 'comparison')} {', '.join(counts)}"]
     said.append(f"decisive: {decisive}")
     if verdict in LOOKS.values():
         said.append(
