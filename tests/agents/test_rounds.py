@@ -169,6 +169,31 @@ def test_nothing_is_counted_by_arm_for_a_policy_that_is_not_told():
     assert Rounds().decided == 0
 
 
+def test_a_batch_of_decisions_that_are_prepared_is_done_again(tmp_path):
+    policy, rng = cb.EstimatorCORe(warm_up=0.0), np.random.default_rng(3)
+    url, twin = f"sqlite:///{tmp_path}/shop.db", cb.Agent(policy, ARMS, seed=3)
+
+    def play(agent, n_batches):
+        chosen = []
+        for _ in range(n_batches):
+            decisions = agent.ask_many(tables)
+            chosen += [decision.arm for decision in decisions]
+            for decision in decisions[:3]:
+                agent.tell(decision, 1.0)
+        return chosen
+
+    tables = rng.normal(size=(5, 3, 2))
+    with cb.open_agent(url, "it", policy, ARMS, seed=3) as agent:
+        before = play(agent, 6)
+        kinds = [event.split('"')[1] for _, event in agent._store.events("it")]
+        assert kinds.count("ask") == 30
+        assert 20 < kinds.count("prepare") < 30  # a model is fitted for each decision, but for those of the warm-up
+        agent._keep_snapshot = lambda *snapshot: None  # as if it had been killed
+    assert before == play(twin, 6)
+    with cb.open_agent(url, "it", policy) as agent:
+        assert play(agent, 4) == play(twin, 4)
+
+
 PREPARING = {
     "GLMTSL": lambda agent, step: agent.ask([[1.0, step / 50], [0.0, 1.0], [0.5, -step / 50]]),
     "RankedBandits": lambda agent, step: agent.ask(),

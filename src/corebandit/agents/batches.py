@@ -9,7 +9,7 @@ import numpy as np
 from corebandit.agents.agent_views import AgentViews
 from corebandit.agents.codec import arm_to_json, array_to_json
 from corebandit.agents.decision import Arm, Decision, Decisions
-from corebandit.agents.events import OBSERVE_MANY, asked_many
+from corebandit.agents.events import OBSERVE_MANY, asked, asked_many
 from corebandit.agents.frames import tables_and_arms
 from corebandit.agents.ids import DecisionId
 from corebandit.agents.options import plain_options
@@ -65,7 +65,7 @@ class BatchAgent(AgentViews[Arm]):
             if self._encoder is not None:
                 tables, named = self._in_columns(_listed("features", features), arms)
             decisions = self._ask_many(tables, named, now)
-            if self._journal is not None:
+            if self._journal is not None and not self._desk.beginning.prepares:  # which is told between decisions
                 self._journal(asked_many(decisions, now, tables, named))
             if self._refits is not None:
                 self._refits.step(self._journal)
@@ -95,9 +95,14 @@ class BatchAgent(AgentViews[Arm]):
                 choice = desk.choose(table, arms, ledger.traffic, self._by_lot)
                 decision_id = ledger.enter(self._chosen(choice), choice, now, None if ids is None else ids[place])
                 decisions.append(self._receipt(decision_id, choice))
+                if desk.beginning.prepares and self._journal is not None:
+                    self._journal(asked(decisions[-1], now, table, arms))
         except BaseException:
             for decision in decisions:
-                ledger.cancel(decision.id)
+                if desk.beginning.prepares:
+                    self._close(decision.id)
+                else:
+                    ledger.cancel(decision.id)
             raise
         return Decisions([made.arm for made in decisions], [made.id for made in decisions], decisions)
 
