@@ -169,6 +169,88 @@ def test_nothing_is_counted_by_arm_for_a_policy_that_is_not_told():
     assert Rounds().decided == 0
 
 
+class CoinState(NamedTuple):
+    coin: FloatArray
+    counts: FloatArray
+
+    def prepare(self, rng):
+        self.coin[0] = rng.random()
+        return True
+
+    def score(self, rng, scores):
+        for arm in range(scores.size):
+            scores[arm] = 1.0 if (arm == 0) == (self.coin[0] < 0.5) else 0.0
+
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+
+
+@dataclass(frozen=True)
+class Coin(cb.Policy):
+    def start(self, n_arms, horizon, capacity):
+        return CoinState(np.zeros(1), np.zeros(n_arms))
+
+
+def test_propensities_are_those_of_decisions_that_are_prepared_anew():
+    agent = cb.Agent(Coin(), ["a", "b"], seed=1, propensity_draws=1000, patience=10_000)
+    decisions = []
+    for _ in range(50):
+        decisions.append(agent.ask())
+        agent.tell(decisions[-1], 0.0)
+    assert all(abs(decision.propensities["a"] - 0.5) < 0.08 for decision in decisions)
+    assert 10 < sum(decision.arm == "a" for decision in decisions) < 40
+    assert abs(agent.probabilities()["a"] - 0.5) < 0.08
+    state = agent._desk.state  # what was prepared is what was decided
+    assert (state.coin[0] < 0.5) == (decisions[-1].arm == "a")
+
+
+class BrittleState(NamedTuple):
+    fits: FloatArray
+    counts: FloatArray
+
+    def prepare(self, rng):
+        self.fits[0] += 1.0
+        if self.fits[0] == 5.0:
+            raise ValueError("no memory")
+        return True
+
+    def score(self, rng, scores):
+        for arm in range(scores.size):
+            scores[arm] = -self.counts[arm]
+
+    def update(self, arm, reward, rng):
+        self.counts[arm] += 1.0
+
+
+@dataclass(frozen=True)
+class Brittle(cb.Policy):
+    runs_compiled = False
+
+    def start(self, n_arms, horizon, capacity):
+        return BrittleState(np.zeros(1), np.zeros(n_arms))
+
+
+def test_an_agent_whose_policy_failed_while_it_prepared_is_opened_again(tmp_path):
+    url = f"sqlite:///{tmp_path}/shop.db"
+    agent = cb.open_agent(url, "it", Brittle(), ARMS, seed=3)
+    for _ in range(4):
+        agent.tell(agent.ask(), 0.0)
+    with pytest.raises(ValueError, match="no memory"):
+        agent.ask()
+    with pytest.raises(cb.CannotWrite, match="must be opened again: it was interrupted"):
+        agent.ask()
+    agent.close()
+    with cb.open_agent(url, "it", Brittle()) as again:
+        assert again._desk.state.fits[0] == 4.0
+
+
+def test_looks_at_more_rows_than_ever_are_told_of_as_many_arms():
+    agent = cb.Agent(NotingRows(), seed=1)
+    assert len(agent.probabilities(ROWS)) == 3
+    agent.ask(ROWS[:2])
+    assert len(agent.probabilities([*ROWS, *ROWS])) == 6
+
+
 def test_a_batch_of_decisions_that_are_prepared_is_done_again(tmp_path):
     policy, rng = cb.EstimatorCORe(warm_up=0.0), np.random.default_rng(3)
     url, twin = f"sqlite:///{tmp_path}/shop.db", cb.Agent(policy, ARMS, seed=3)

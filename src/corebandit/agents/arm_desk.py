@@ -42,7 +42,8 @@ class ArmDesk(Desk):
         self._select = self.function(select, state, rng, np.zeros(n_arms), np.arange(n_arms))
         self._learn = self.function(learn, state, rng, 0, tame_reward(self.policy))
         if self.n_draws is not None:
-            self._draw = self.function(draw_arms, state, rng, np.zeros(n_arms), np.arange(n_arms), np.arange(n_arms))
+            everyone = np.arange(n_arms)
+            self._draw = self.function(draw_arms, state, rng, np.zeros(n_arms), everyone, True, everyone.copy())
 
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
         """Return a state that has seen nothing."""
@@ -78,9 +79,7 @@ class ArmDesk(Desk):
         """Return the choice of one of many draws, and the probabilities it was made with."""
         self.check_floor(offered.size)
         self.begin_choice()
-        allowed, winners = self.limited(offered, traffic), np.empty(self.n_draws or 0, np.int64)
-        self._draw(self.state, self.rng, self.scores, allowed, winners)
-        index, known = self.lot(winners, allowed)
+        index, known = self.lot(self.limited(offered, traffic), (), self.scores)
         return index, None, known, None
 
     def uniform(self, offered: IntArray) -> ArmChoice:
@@ -91,7 +90,7 @@ class ArmDesk(Desk):
     def look(self, offered: IntArray, traffic: Traffic) -> Look:
         """Return what can be asked who of those on offer would be chosen."""
         start, allowed = partial(self.fresh_state, self.n_arms, self.capacity), self.limited(offered, traffic)
-        return self.looked_at(start, offered, allowed, np.zeros(self.n_arms), allowed)
+        return self.looked_at(start, offered, allowed, np.zeros(self.n_arms), allowed, True)
 
     def row(self, index: int, x: Any) -> None:
         """Refuse features."""

@@ -6,6 +6,7 @@ Here is what all desks share; there is one for arms, one for rows of features, a
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from corebandit.agents.traffic import Traffic
 from corebandit.compiled.bridge import CannotBeCompiled, EntryPoint, machine_type
 from corebandit.contracts.errors import BadInput, demand
 from corebandit.contracts.recipe import MOST_OBSERVATIONS, FeaturePolicy, Policy
-from corebandit.contracts.state import IntArray, arrays_of, carry_over, check_named, containers_in
+from corebandit.contracts.state import FloatArray, IntArray, arrays_of, carry_over, check_named, containers_in
 from corebandit.contracts.validate import check_count, shortened
 from corebandit.parts.rounds import horizon_or_unknown, rounds_left
 from corebandit.randomness.stream import Stream, stream
@@ -56,6 +57,7 @@ class Desk:
     beginning: Beginning  # of rounds
     asks_first = False  # whether it is told of rounds or prepares
     is_replaying = False  # whether it does again what it did
+    is_preparing = False  # whether the policy prepares now, or has failed to
     on_prepared: Callable[[], None] = staticmethod(lambda: None)  # is told when something was prepared
 
     def __init__(self, n_arms: int, horizon: int | None, seed: int, n_draws: int | None, floor: float) -> None:
@@ -138,8 +140,11 @@ class Desk:
         """Tell the policy of the round, and let it prepare: before it is asked, of policies that `asks_first`."""
         if self.is_replaying:
             self.beginning.tell(self.state, self.coming_round)
-        elif self.beginning.begin(self.state, self.coming_round, self.rng):
+            return
+        self.is_preparing = True
+        if self.beginning.begin(self.state, self.coming_round, self.rng):
             self.on_prepared()
+        self.is_preparing = False
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -188,12 +193,15 @@ class Desk:
         carry_over(state, fresh)
         return fresh
 
-    def looked_at(self, start: Callable[[], Any], offered: IntArray, allowed: IntArray, *question: Any) -> Look:
-        """Return a copy of the state to be asked, made in a fresh one."""
+    def looked_at(
+        self, start: Callable[[], Any], offered: IntArray, allowed: IntArray, *question: Any, n_arms: int = 0
+    ) -> Look:
+        """Return a copy of the state to be asked, made in a fresh one, which may have room for more arms."""
         self.check_floor(offered.size)
         state = start() if self.state is None else self.copied(start, self.state)
-        decided, left, pending = self.coming_round
-        return Look(start, state, question, (decided, left, pending.copy()), offered, allowed)
+        decided, left, _ = self.coming_round
+        pending = self.rounds.pending_of(max(n_arms, self.n_arms)).copy()
+        return Look(start, state, question, (decided, left, pending), offered, allowed)
 
     def check_floor(self, n_offered: int) -> None:
         """Raise BadInput unless so many options can all have the least probability."""
@@ -202,9 +210,19 @@ class Desk:
                 f"min_propensity must be at most 1/{n_offered} where {n_offered} are on offer, not {self.floor:g}"
             )
 
-    def lot(self, winners: IntArray, allowed: IntArray) -> tuple[int, Chances]:
-        """Return who is chosen, by one of the draws or by the floor, and with which probabilities."""
-        pot = allowed if is_uniform(self.rng, allowed.size, self.floor) else winners
+    def lot(self, allowed: IntArray, table: tuple[FloatArray, ...], scores: FloatArray) -> tuple[int, Chances]:
+        """Return who is chosen, by one of many draws or by the floor, and with which probabilities.
+
+        Where a policy prepares decisions the first draw decides, and the others prepare too, in a copy.
+        """
+        winners, state = np.empty(self.n_draws or 0, np.int64), self.state
+        if self.beginning.prepares:
+            state = self.copied(partial(self.fresh_state, self.n_arms, self.capacity), state)
+            self._draw(self.state, self.rng, *table, scores, allowed, False, winners[:1])
+        n_drawn = 1 if self.beginning.prepares else 0
+        self._draw(state, self.rng, *table, scores, allowed, True, winners[n_drawn:])
+        pot = winners[:1] if self.beginning.prepares else winners
+        pot = allowed if is_uniform(self.rng, allowed.size, self.floor) else pot
         return int(pot[self.rng.integers(pot.size)]), chances(winners, allowed, self.floor)
 
     # Uniform choices that are held out ----------------------------------------------------------------------------

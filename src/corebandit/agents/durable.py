@@ -24,6 +24,7 @@ from corebandit.agents.ranking_agent import RankingAgent
 from corebandit.agents.settings import Clock
 from corebandit.agents.stores.store import Snapshot, Store
 from corebandit.contracts.errors import BadInput, CannotWrite
+from corebandit.contracts.public_names import is_ours
 from corebandit.contracts.recipe import AnyPolicy
 from corebandit.contracts.validate import shortened
 
@@ -104,7 +105,10 @@ class Durable(LiveAgent[Any, Any]):
 
     def _distrust_what_is_half_done(self) -> None:
         """Refuse all further calls if something was changed and not written down."""
-        if self._is_learning or self._mark() != self._written:
+        # A policy of ours that fails while it prepares has changed nothing.
+        has_failed = self._desk.is_preparing and not is_ours(type(self.policy).__module__)
+        self._desk.is_preparing = False
+        if self._is_learning or has_failed or self._mark() != self._written:
             self._failure = self._failure or "it was interrupted, and memory may be ahead of the disk"
 
     def _sync(self) -> None:

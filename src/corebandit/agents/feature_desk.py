@@ -60,7 +60,7 @@ class FeatureDesk(Desk):
         self._select = self.function(select_row, state, rng, *question, np.zeros((2, rows.shape[1])), 0.0)
         self._learn = self.function(learn_row, state, rng, 0, rows[0], tame_reward(self.policy))
         if self.n_draws is not None:
-            self._draw = self.function(draw_rows, state, rng, *question, np.arange(n_arms))
+            self._draw = self.function(draw_rows, state, rng, *question, True, np.arange(n_arms))
 
     def fresh_state(self, n_arms: int, capacity: int) -> Any:
         """Return a state that has seen nothing."""
@@ -140,11 +140,9 @@ class FeatureDesk(Desk):
         n_rows, d = table.shape
         if d != self.n_features or n_rows > self.n_arms:
             self.make_room_for("features", n_rows, d)
+        self.begin_choice()  # and then note: a snapshot may be taken where it prepares
         self.note(table)
-        self.begin_choice()
-        allowed, winners = self.limited(offered, traffic), np.empty(self.n_draws or 0, np.int64)
-        self._draw(self.state, self.rng, table, self.scores[:n_rows], allowed, winners)
-        index, known = self.lot(winners, allowed)
+        index, known = self.lot(self.limited(offered, traffic), (table,), self.scores[:n_rows])
         return index, table[index].copy(), known, None
 
     def uniform(self, offered: IntArray, table: FloatArray) -> RowChoice:
@@ -156,9 +154,9 @@ class FeatureDesk(Desk):
         """Return what can be asked who of those on offer would be chosen."""
         n_rows, d = table.shape
         self.check_as_before("features", d)
-        start = partial(self.policy.start, max(n_rows, self.n_arms), d, self.horizon, self.capacity)
-        allowed = self.limited(offered, traffic)
-        return self.looked_at(start, offered, allowed, table.copy(), np.zeros(n_rows), allowed)
+        n_arms, allowed = max(n_rows, self.n_arms), self.limited(offered, traffic)
+        start = partial(self.policy.start, n_arms, d, self.horizon, self.capacity)
+        return self.looked_at(start, offered, allowed, table.copy(), np.zeros(n_rows), allowed, True, n_arms=n_arms)
 
     def row(self, index: int, x: Any) -> FloatArray:
         """Return the features of an option that someone else chose, and make room for it."""

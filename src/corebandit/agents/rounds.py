@@ -79,6 +79,9 @@ class Beginning:
             self._tell(state, *coming)
 
     def begin(self, state: Any, coming: Round, rng: Stream) -> bool:
-        """Tell a state of the coming round and let it prepare, and tell whether that changed anything."""
+        """Tell a state of the coming round and let it prepare, and tell whether that may have changed anything."""
         self.tell(state, coming)
-        return self.prepares and bool(self._prepare(state, rng))
+        if not self.prepares:
+            return False
+        changed = self._prepare(state, rng)
+        return changed is None or bool(changed)  # one that does not say has

@@ -35,9 +35,13 @@ def select(state: Any, rng: Stream, scores: FloatArray, offered: IntArray) -> in
 
 
 @EntryPoint.allocating_nothing
-def draw_arms(state: Any, rng: Stream, scores: FloatArray, offered: IntArray, winners: IntArray) -> None:
-    """Score all arms as often as `winners` has places, and fill it with the best on offer each time."""
+def draw_arms(
+    state: Any, rng: Stream, scores: FloatArray, offered: IntArray, prepares: bool, winners: IntArray
+) -> None:
+    """Prepare, if asked to, and score all arms as often as `winners` has places, and fill it with the best on offer."""
     for draw in range(winners.size):
+        if prepares:
+            prepare(state, rng)
         state.score(rng, scores)
         winners[draw] = best_arm(scores, offered, rng)
 
@@ -99,10 +103,18 @@ def reach_of(features: FloatArray, seen: FloatArray, reach: float) -> int:
 
 @EntryPoint.allocating_nothing
 def draw_rows(
-    state: Any, rng: Stream, features: FloatArray, scores: FloatArray, offered: IntArray, winners: IntArray
+    state: Any,
+    rng: Stream,
+    features: FloatArray,
+    scores: FloatArray,
+    offered: IntArray,
+    prepares: bool,
+    winners: IntArray,
 ) -> None:
-    """Score all rows as often as `winners` has places, and fill it with the best on offer each time."""
+    """Prepare, if asked to, and score all rows as often as `winners` has places, and fill it with the best on offer."""
     for draw in range(winners.size):
+        if prepares:
+            prepare(state, rng)
         state.score(features, rng, scores)
         winners[draw] = best_arm(scores, offered, rng)
 
