@@ -124,7 +124,7 @@ def attack_results(folder: Path, share: float) -> None:
     result = cb.run(cb.Experiment(cb.BernoulliBandit(), [cb.UCB1()], horizon=200, runs=20))
     result.save(folder)
     seen: Counter[str] = Counter()
-    for name in ("runs-1.npz", "experiments.json"):
+    for name in sorted(path.name for path in folder.iterdir() if path.suffix in (".npz", ".json")):
         whole = (folder / name).read_bytes()
         for damaged in flips(whole, round(1000 * share), 1):
             (folder / name).write_bytes(damaged)

@@ -46,8 +46,8 @@ def test_a_machine_without_frames_plays_what_is_read_here(tmp_path):
     experiments = study(also_at=[7])
     words = [written(tmp_path / "study.json", experiments), str(tmp_path / "out")]
     said = run_python(f"WORDS = {words}\n{STRIPPED}", tmp_path, NUMBA_CACHE_DIR=os.environ.get("NUMBA_CACHE_DIR", ""))
-    assert said.startswith("75 runs of 12,500 rounds in ")
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"experiments.json", "runs-1.npz", "chunks"}
+    assert said.startswith("75 runs, 12,500 rounds in all, in ")
+    assert {path.name.split("-")[0] for path in (tmp_path / "out").iterdir()} == {"experiments.json", "runs", "chunks"}
     theirs, ours = cb.Result.load(tmp_path / "out"), cb.run(experiments)
     assert theirs.frame.equals(ours.frame)
     assert theirs.runs().equals(ours.runs())
@@ -84,7 +84,7 @@ def test_little_is_kept_of_a_study_of_many_runs(tmp_path):
         assert theirs.notes is None
     with pytest.raises(cb.BadInput, match="of these runs regret alone was kept"):
         cb.Result.load(tmp_path / "out").notes("UCB1")
-    file, many = tmp_path / "out" / "runs-1.npz", 25 * 3 * 3
+    file, many = next((tmp_path / "out").glob("runs-1-*")), 25 * 3 * 3
     assert file.stat().st_size < 4 * many + 3000
 
 
@@ -155,3 +155,19 @@ def test_a_play_that_is_interrupted_stops_at_once_and_goes_on(tmp_path):
     subprocess.run(command, check=True, capture_output=True)
     assert all((tmp_path / "out" / "chunks" / name).stat().st_mtime_ns == date for name, date in kept.items())
     assert cb.Result.load(tmp_path / "out").frame.equals(cb.run(arms).frame)
+
+
+def test_pieces_of_different_studies_are_not_joined(tmp_path):
+    file = written(tmp_path / "study.json", study(10))
+    play.main([file, str(tmp_path / "one"), "--runs", "0:5", "--jobs", "1"])
+    play.main([file, str(tmp_path / "other"), "--runs", "5:10", "--seed", "7", "--jobs", "1"])
+    with pytest.raises(cb.BadInput, match=r"other holds runs of another study: seed of arms differs from before"):
+        cb.Result.load(tmp_path / "one", tmp_path / "other")
+
+
+def test_two_experiments_that_share_runs_count_the_time_once(tmp_path):
+    problem, policies = cb.BernoulliBandit(3), [cb.UCB1()]
+    few, many = (cb.Experiment(problem, policies, 200, runs, name=str(runs)) for runs in (5, 60))
+    one, other = cb.run([few, many], jobs=1, folder=tmp_path).curves()
+    assert one.wall_seconds > 0.0
+    assert other.wall_seconds == 0.0

@@ -298,7 +298,7 @@ def test_of_several_failures_the_one_farthest_beyond_its_bound_decides():
     few, many, unsure = gap(0.3), gap(2.0), gap(2.5, n_runs=3)  # the first two as sure as can be, the last not
     assert few.p_fails < 1e-6 > many.p_fails
     said = claim(few, many, unsure, gap(-0.9), gap(-0.03)).evidence
-    assert "of 5 comparisons 1 holds, 2 not, 2 undecided; decisive: a - b (p) is 2 [" in said
+    assert "of 5 comparisons 1 holds, 2 do not hold, 2 are undecided; decisive: a - b (p) is 2 [" in said
 
 
 def test_a_run_has_failed_by_the_yardstick_of_all_policies():

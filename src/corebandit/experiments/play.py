@@ -78,7 +78,7 @@ def _play(arguments: argparse.Namespace) -> None:
     write_result(arguments.out, described, curves, first, np.float32 if percents else np.float64)
     n_runs = sum(len(curve.regret) for curve in curves)
     n_rounds = sum(len(curve.regret) * int(curve.rounds[-1]) for curve in curves)
-    print(f"{n_runs:,} runs of {n_rounds:,} rounds in {time.monotonic() - started:.0f} s, in {arguments.out}")
+    print(f"{n_runs:,} runs, {n_rounds:,} rounds in all, in {time.monotonic() - started:.0f} s, in {arguments.out}")
 
 
 def _range(runs: str | None) -> tuple[int, int | None]:

@@ -60,8 +60,8 @@ def play(
     for key, (each, task) in zip(keys, tasks, strict=True):
         runs = gathered[key].up_to(each.runs)
         complaints[task.label] = runs.complaint
-        if key in timed:  # spent once, for however many experiments
-            runs = runs._replace(wall_seconds=0.0)
+        spent = 0.0 if key in timed else gathered[key].wall_seconds  # once, for however many experiments
+        runs = runs._replace(wall_seconds=spent)
         timed.add(key)
         names = {"experiment": each.name, "part": each.part, "problem": each.problem.label, "policy": task.label}
         curves.append(curve_of(names, each.title, task.rounds, runs))
@@ -104,6 +104,11 @@ class _Gathered:
         self.wanted = wanted
         self._is_there = np.zeros(wanted.last - wanted.first, np.bool_)
         self._parts: list[tuple[int, Runs]] = []
+
+    @property
+    def wall_seconds(self) -> float:
+        """Return how long all of them took by the clock."""
+        return sum(runs.wall_seconds for _, runs in self._parts)
 
     def missing(self) -> list[Wanted]:
         """Return the runs that are not there yet."""

@@ -24,7 +24,7 @@ UNREADABLE = (
     *(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError, EOFError),
     *(zipfile.BadZipFile, zlib.error),
 )
-EXPERIMENTS, RUNS = "experiments.json", "runs-{}.npz"
+EXPERIMENTS, RUNS = "experiments.json", "runs-{}-{}.npz"  # the latter by number and content
 FACTS = ("cpu_seconds", "wall_seconds", "engine")
 LARGEST = 15_000_000  # bytes of a file of runs, before they are compressed, if it holds several curves
 MEANS = "note means"  # which policies on one problem share
@@ -45,7 +45,8 @@ def write_result(
     for number, arrays in enumerate(_packed(curves, kept_as), start=1):
         content = io.BytesIO()
         np.savez_compressed(content, allow_pickle=False, **arrays)
-        files[name := RUNS.format(number)] = digest_of(content.getvalue())
+        digest = digest_of(content.getvalue())
+        files[name := RUNS.format(number, digest[:8])] = digest  # so none is replaced before all are there
         write_whole(folder / name, content.getvalue())
     known = [
         {"names": curve.names, "title": curve.title, **{fact: getattr(curve, fact) for fact in FACTS}}
@@ -53,7 +54,7 @@ def write_result(
     ]
     described = {"experiments": experiments, "curves": known, "first_run": first_run, "files": files}
     write_whole(folder / EXPERIMENTS, json_with_digest(described, indent=1))
-    for left in folder.glob(RUNS.format("*")):  # by a result that was here before
+    for left in folder.glob(RUNS.format("*", "*")):  # by a result that was here before
         if left.name not in files:
             left.unlink()
 
@@ -64,23 +65,29 @@ def read_result(folder: Path, *more: Path) -> tuple[list[dict[str, Any]], list[C
     parts: dict[tuple[str, ...], list[tuple[int, Curve]]] = {}
     for each_folder in (folder, *more):
         described, curves, first_run = _read(each_folder)
-        experiments = _merged(experiments, described)
+        experiments = _merged(experiments, described, each_folder)
         for curve in curves:
             parts.setdefault(tuple(curve.names.values()), []).append((first_run, curve))
     return experiments, [_joined(each) for each in parts.values()]
 
 
-def _merged(known: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return all experiments; of those that differ in the number of their runs alone, the larger number."""
-    places = {json.dumps({**each, "runs": 0}): place for place, each in enumerate(known)}
+def _merged(known: list[dict[str, Any]], more: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
+    """Return all experiments; those of one name must differ in the number of their runs alone, and have the larger."""
+    places = {_place(each): place for place, each in enumerate(known)}
     merged = list(known)
     for each in more:
-        place = places.get(json.dumps({**each, "runs": 0}))
-        if place is None:
+        if (place := places.get(_place(each))) is None:
             merged.append(each)
-        else:
-            merged[place] = {**each, "runs": max(each["runs"], merged[place]["runs"])}
+            continue
+        for key in (*each, *merged[place]):
+            if key != "runs" and each.get(key) != merged[place].get(key):
+                raise BadInput(f"{folder} holds runs of another study: {key} of {each['name']} differs from before")
+        merged[place] = {**each, "runs": max(each["runs"], merged[place]["runs"])}
     return merged
+
+
+def _place(experiment: Mapping[str, Any]) -> tuple[str, ...]:
+    return experiment["name"], experiment.get("part", ""), experiment["label"]
 
 
 def _joined(parts: list[tuple[int, Curve]]) -> Curve:

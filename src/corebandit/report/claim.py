@@ -7,6 +7,13 @@ from typing import Any
 LEVEL = 0.025  # of each side: that of a 95 % interval
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 LOOKS = {HOLDS: "looks as if it holds", FAILS: "looks as if it does not"}  # but for failures that no run has shown
+VERBS = {  # of one, and of several
+    HOLDS: ("holds", "hold"),
+    LOOKS[HOLDS]: ("looks as if it holds", "look as if they hold"),
+    FAILS: ("does not hold", "do not hold"),
+    LOOKS[FAILS]: ("looks as if it does not", "look as if they do not"),
+    UNDECIDED: ("is undecided", "are undecided"),
+}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from corebandit.contracts.validate import counted
 from corebandit.report import figures, tables
 from corebandit.report.about import About
-from corebandit.report.claim import FAILS, HOLDS, LEVEL, LOOKS
+from corebandit.report.claim import FAILS, HOLDS, LEVEL, LOOKS, VERBS
 from corebandit.report.claim_tables import ClaimSection, claims as claim_sections, disagreements
 from corebandit.report.coverage import coverage_line
 from corebandit.report.provenance import HEADERS, by_figure
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 LONGEST_TABLE = 24  # rows; longer ones are folded
 SETTING, SERIES = ("experiment", "part", "policy"), ("experiment", "part", "series")
 VERDICT_CLASSES = {HOLDS: "holds", FAILS: "fails"}
-VERDICT_VERBS = {
-    HOLDS: ("holds", "hold"),
-    FAILS: ("does not hold", "do not hold"),
-    LOOKS[HOLDS]: ("looks as if it holds", "look as if they hold"),
-    LOOKS[FAILS]: ("looks as if it does not", "look as if they do not"),
-}
 
 
 def render_page(report: Report) -> str:
@@ -139,7 +133,7 @@ def _tally(claims: Sequence[ClaimSection]) -> list[str]:
         # The known verdicts come first, in their order, so that sentences can be compared.
         for verdict in dict.fromkeys([*VERDICT_CLASSES, *verdicts]):
             if number := verdicts.count(verdict):
-                one, many = VERDICT_VERBS.get(verdict, (f"is {verdict}", f"are {verdict}"))
+                one, many = VERBS.get(verdict, (f"is {verdict}", f"are {verdict}"))
                 parts.append(f"{number} {one if number == 1 else many}")
         beginning = f"With warm-up factor {factor}, of" if factor else "Of"
         sentences.append(f"{beginning} {len(verdicts)} claims {', '.join(parts)}.")
@@ -164,6 +158,7 @@ def _experiment(group: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "problem": problems[0].get("name") if is_alone else None,
         "parameters": tables.parameters(problems[0]) if is_alone else None,
         "rounds": description.get("horizon") and tables.count(description["horizon"]),
+        "horizon": None if description.get("horizon_known", True) else "not told to policies",
         "runs": description.get("runs") and tables.count(description["runs"]),
         "seed": description.get("seed"),
         "regret": description.get("regret"),

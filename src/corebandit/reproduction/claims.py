@@ -11,6 +11,7 @@ verdicts are false.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from typing import NamedTuple
 from corebandit.contracts.state import FloatArray
 from corebandit.contracts.validate import counted
 from corebandit.experiments.result import Result
-from corebandit.report.claim import FAILS, HOLDS, LEVEL, LOOKS, UNDECIDED, Claim, Finding, strongest, verdict_of
+from corebandit.report.claim import FAILS, HOLDS, LEVEL, LOOKS, UNDECIDED, VERBS, Claim, Finding, strongest, verdict_of
 from corebandit.statistics.estimates import (
     Estimate,
     Interval,
@@ -65,7 +66,7 @@ class Unseen(NamedTuple):
     def in_log_ratio(cls, above: FloatArray, below: Iterable[FloatArray], usual: float) -> "Unseen":
         """Return this of the logarithm of one mean regret divided by the lowest of others."""
         cost, least = unseen_cost(usual, above.size), min(float(regret.mean()) for regret in below)
-        return cls(*(math.log1p(cost / mean) for mean in (float(above.mean()), least)))
+        return cls(*(math.log1p(cost / mean) if mean > 0.0 else math.inf for mean in (float(above.mean()), least)))
 
 
 NOTHING_UNSEEN = Unseen()
@@ -202,16 +203,14 @@ def _evidence(findings: Sequence[Finding], verdict: str, fails: Sequence[bool]) 
     if not findings:
         return "nothing was measured"
     failing = [finding for finding, is_failing in zip(findings, fails, strict=True) if is_failing]
-    decisive = (
-        max(failing, key=lambda each: each.beyond)
-        if verdict in (FAILS, LOOKS[FAILS])
-        else max(findings, key=lambda each: (each.p_holds, each.p_holds_unseen))
-    )
-    n_holding, n_failing = (
-        sum(finding.verdict in (said, LOOKS[said]) for finding in findings) for said in (HOLDS, FAILS)
-    )
-    others = (n_failing, "not"), (len(findings) - n_holding - n_failing, "undecided")
-    counts = [f"{n_holding} hold{'s' if n_holding == 1 else ''}", *(f"{n} {what}" for n, what in others if n)]
+    if verdict in (FAILS, LOOKS[FAILS]):
+        decisive = max(failing, key=lambda each: each.beyond)
+    elif verdict == UNDECIDED:
+        decisive = max(findings, key=lambda each: each.p_holds)
+    else:
+        decisive = max(findings, key=lambda each: each.p_holds_unseen)
+    numbers = Counter(finding.verdict for finding in findings)
+    counts = (f"{numbers[what]} {verbs[numbers[what] > 1]}" for what, verbs in VERBS.items() if numbers[what])
     said = [f"of {counted(len(findings), 'comparison')} {', '.join(counts)}"]
     said.append(f"decisive: {decisive}")
     if verdict in LOOKS.values():

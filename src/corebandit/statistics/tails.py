@@ -32,16 +32,16 @@ def share_beyond(distances: FloatArray, point: float) -> float:
     outer = np.partition(distances, n - n_outer)[n - n_outer :]
     n_endless = int(np.isinf(outer).sum())
     excess = outer[np.isfinite(outer)]
-    start = float(excess.min()) if excess.size else np.inf
+    if excess.size == 0 or excess.max() == excess.min():  # of equals no law can be told
+        return (1.0 + n_beyond) / (1.0 + n)
+    start = float(excess.min())
     beyond = (1.0 + n_outer - n_endless) * _pareto_share(excess - start, point - start)
     return max(n_beyond, n_endless + beyond) / (1.0 + n)  # never less than is seen
 
 
 def _pareto_share(excess: FloatArray, point: float) -> float:
     """Return what a generalised Pareto law with the moments of `excess` has beyond `point`."""
-    mean, variance = float(excess.mean()) if excess.size else 0.0, float(excess.var()) if excess.size else 0.0
-    if mean == 0.0:
-        return 0.0
+    mean, variance = float(excess.mean()), float(excess.var())
     shape = 0.5 * (1.0 - mean**2 / variance)
     if shape <= 1e-6:
         return float(np.exp(-point / mean))

@@ -114,7 +114,7 @@ def claims(result: Result) -> list[Claim]:
 
 def _core(finals: Finals, problem: str, factor: float) -> str:
     """Return the label of CORe, or of LinCORe where that is what was run."""
-    return next(label[factor] for label in (CORE, LINCORE) if (problem, label[factor]) in finals.regret)
+    return CORE[factor] if (problem, CORE[factor]) in finals.regret else LINCORE[factor]
 
 
 def _grows_faster(
